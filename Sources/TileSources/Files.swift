@@ -56,6 +56,15 @@ enum Files {
         return failed ? missingOrFailed() : .bytes(bytes)
     }
 
+    /// The first bytes of a file; none if it cannot be read or has fewer.
+    static func beginning(_ path: String, _ count: Int) -> [UInt8] {
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard file >= 0 else { return [] }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: count)
+        return bytes.withUnsafeMutableBytes { read(file, at: 0, into: $0) } ? bytes : []
+    }
+
     /// Fills memory from an offset of an open file; `false` if there are too few bytes.
     static func read(_ file: Int32, at offset: Int, into memory: UnsafeMutableRawBufferPointer) -> Bool {
         var got = 0

@@ -167,7 +167,8 @@ struct IIIFImage: Equatable {
         guard let sizes = fields.json["sizes"], sizes != .null else { return }
         guard let entries = sizes.elements else { throw fields.failure("sizes with an array", sizes) }
         let limit = TileSourceOptions.tileSizes.upperBound
-        let coarsest = levels.first ?? Level(factor: 0, width: width + 1, height: 0, tileWidth: limit, tileHeight: limit)
+        let coarsest =
+            levels.first ?? Level(factor: 0, width: width + 1, height: 0, tileWidth: limit, tileHeight: limit)
         var found: [Level] = []
         for (index, entry) in entries.enumerated() {
             let own = IIIFFields(entry, fields.address, "sizes[\(index)].")

@@ -28,12 +28,35 @@ struct TilePixelWriter {
     }
 }
 
+/// An image that is decoded row by row.
+protocol ImageRowSource {
+    var width: Int { get }
+    var height: Int { get }
+    /// Bytes that the decoder needs besides rows.
+    var wholeBytes: Int { get }
+    /// What to do with an image that is too large, for messages.
+    var hint: String { get }
+    /// Whether stores may keep the tiles.
+    var isStorable: Bool { get }
+
+    /// Decodes the whole image.
+    ///
+    /// - Parameter goesOn: Called after each row with their number so far; `false` cancels.
+    func decode(
+        _ options: TileSourceOptions,
+        limit: Int,
+        into cutter: ImageCutter,
+        goesOn: (Int) -> Bool
+    ) throws(TileSourceError)
+}
+
 /// Decodes an image file row by row.
-final class ImageRows {
+final class ImageRows: ImageRowSource {
     let width: Int
     let height: Int
-    /// Bytes that the decoder needs besides rows.
     let wholeBytes: Int
+    let hint = ""
+    let isStorable = true
     private let path: String
     private let reader: OpaquePointer
 
@@ -52,15 +75,13 @@ final class ImageRows {
 
     deinit { ti_close(reader) }
 
-    /// Decodes the whole image.
-    ///
-    /// - Parameter goesOn: Called after each row with their number so far; `false` cancels.
     func decode(
-        _ writer: TilePixelWriter,
+        _ options: TileSourceOptions,
         limit: Int,
         into cutter: ImageCutter,
         goesOn: (Int) -> Bool
     ) throws(TileSourceError) {
+        let writer = TilePixelWriter(options)
         var error = ti_error()
         func check(_ status: ti_status) throws(TileSourceError) {
             guard status == ti_ok else { throw TileSourceError(path, error.text) }

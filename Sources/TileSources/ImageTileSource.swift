@@ -1,13 +1,13 @@
 import Synchronization
 public import TileCache
 
-/// One large image, PNG, JPEG or WebP, cut into a pyramid when it is opened.
+/// One large image, PNG, JPEG, WebP or TIFF in strips, cut into a pyramid when it is opened.
 ///
-/// PNG and JPEG are decoded row by row, in bands as high as a tile. An interlaced PNG, a progressive JPEG and any WebP
+/// PNG, JPEG and TIFF are decoded row by row, in bands as high as a tile. An interlaced PNG, a progressive JPEG and any WebP
 /// can only be decoded as a whole, and count with all of their pixels. Coarser levels are made by halving. The tiles of
 /// all levels are written compressed to a file without a name and read from it. Orientation and colour profiles are
 /// ignored.
-public final class ImageTileSource: BlockingTileSource, PyramidTileSource {
+public final class ImageTileSource: BlockingTileSource, MemoryReportingSource, PyramidTileSource {
     /// The file.
     public let name: String
     /// Power-of-two levels; the image is the world. One tile of level 0 covers it.
@@ -27,6 +27,7 @@ public final class ImageTileSource: BlockingTileSource, PyramidTileSource {
     private let file: ScratchFile
     /// Finest first.
     private let tiles: [[CutTile]]
+    private let isStorable: Bool
     private let counter = SourceCounter()
     private let readers = Lock<[TileReader]>([])
 
@@ -39,19 +40,43 @@ public final class ImageTileSource: BlockingTileSource, PyramidTileSource {
     ///   - progress: Called after each band with the fraction done, 0 to 1; `false` cancels.
     /// - Throws: ``TileSourceError`` if the file is not such an image, is damaged, or needs more memory or disk than
     ///   allowed.
-    public init(
+    public convenience init(
         path: String,
         image: ImageTileOptions = ImageTileOptions(),
         options: TileSourceOptions = TileSourceOptions(),
         progress: (Double) -> Bool = { _ in true }
     ) throws(TileSourceError) {
         try options.check(path)
+        let own = DataSetName.file(path)
+        guard !TIFFFile.isBeginning(Files.beginning(path, 4)) else {
+            var file = try TIFFFile(path, http: HTTPTileOptions(), counter: SourceCounter())
+            guard !TIFFLevel.isTiled(file.main) else {
+                throw TileSourceError(path, "it is tiled: open it as it is, by tiff: or with TIFFTileSource")
+            }
+            let rows = try TIFFStrips(&file, limit: image.memoryLimit.bytes)
+            try self.init(rows, name: path, own: own, image: image, options: options, progress: progress)
+            return
+        }
+        let rows = try ImageRows(path)
+        try self.init(rows, name: path, own: own, image: image, options: options, progress: progress)
+    }
+
+    /// - Parameters:
+    ///   - rows: The image.
+    ///   - path: File or address.
+    ///   - own: What identifies the image's present content.
+    init(
+        _ rows: some ImageRowSource,
+        name path: String,
+        own: [String],
+        image: ImageTileOptions,
+        options: TileSourceOptions,
+        progress: (Double) -> Bool
+    ) throws(TileSourceError) {
         let size = options.tileSize ?? 256
         guard size.isMultiple(of: 2) else { throw TileSourceError(path, "an even tile size was expected, not \(size)") }
         let halver = ImageHalver(format: options.format, alpha: options.alpha, downsampling: image.downsampling)
         guard let halver else { throw TileSourceError(path, "pixels of \(options.format) cannot be averaged so") }
-        let own = DataSetName.file(path)
-        let rows = try ImageRows(path)
         do {
             pyramid = try TilePyramid.powerOfTwo(
                 worldWidth: rows.width,
@@ -69,7 +94,7 @@ public final class ImageTileSource: BlockingTileSource, PyramidTileSource {
             throw TileSourceError(
                 path,
                 "\(rows.width) x \(rows.height) pixels need \(bytes) to be cut; "
-                    + "the image memory limit is \(image.memoryLimit.bytes) bytes"
+                    + "the image memory limit is \(image.memoryLimit.bytes) bytes\(rows.hint)"
             )
         }
         let codec: TileCodec
@@ -78,12 +103,13 @@ public final class ImageTileSource: BlockingTileSource, PyramidTileSource {
         }
         file = try ScratchFile(folder: image.folder, limit: image.diskLimit.bytes)
         let cutter = ImageCutter(pyramid, format: options.format, halver: halver, codec: codec, file: file)
-        try rows.decode(TilePixelWriter(options), limit: image.memoryLimit.bytes, into: cutter) { row in
+        try rows.decode(options, limit: image.memoryLimit.bytes, into: cutter) { row in
             row % size != 0 || progress(Double(row) / Double(rows.height))
         }
         _ = progress(1)
         tiles = cutter.tiles
         name = path
+        isStorable = rows.isStorable
         cuttingMemory = .bytes(bands + rows.wholeBytes)
         format = options.format
         tileSize = size
@@ -94,6 +120,11 @@ public final class ImageTileSource: BlockingTileSource, PyramidTileSource {
 
     /// Counts of loads and failures so far.
     public var statistics: TileSourceStatistics { counter.statistics }
+
+    /// Memory of the table of tiles, which counts against the limit of each cache with a layer of this source.
+    public var heldMemory: ByteCount {
+        .bytes(tiles.reduce(0) { $0 + $1.count * MemoryLayout<CutTile>.stride })
+    }
 
     /// Reads a tile.
     public func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
@@ -122,6 +153,7 @@ public final class ImageTileSource: BlockingTileSource, PyramidTileSource {
             counter.count(TileLoadFailure(.unreadable, "its tile cannot be read again"), of: "\(name): tile \(tile)")
             throw TileFailure.transient(retryAfter: .seconds(1))
         }
+        if !isStorable { pixels.freshness = .notStored }
         return .pixels
     }
 }

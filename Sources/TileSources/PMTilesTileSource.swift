@@ -6,7 +6,7 @@ public import TileCache
 /// it is set; a tile takes one, and one more for the first of a leaf directory. A server needs `Range` and is read as
 /// ``HTTPTileOptions`` say. If the file changes, tiles fail with ``TileLoadFailureCause/changed`` and ``warning`` says
 /// so; open it again. The file is untrusted.
-public final class PMTilesTileSource: TileSource, TileDecoder, PyramidTileSource {
+public final class PMTilesTileSource: TileSource, TileDecoder, MemoryReportingSource, PyramidTileSource {
     /// The file or address.
     public let name: String
     /// One level for each of ``zooms``, of the whole square of the Web Mercator projection.
@@ -36,8 +36,8 @@ public final class PMTilesTileSource: TileSource, TileDecoder, PyramidTileSource
     /// - Parameters:
     ///   - place: Path of the file, or its address, `https://server/map.pmtiles`.
     ///   - directoryMemory: Maximum memory of leaf directories, 0 to 1 GiB; the latest one always stays (6 MiB at
-    ///     most). Default: 16 MiB. It does not count against the cache's limit; see
-    ///     ``TileSourceStatistics/directoryBytes``.
+    ///     most). Default: 16 MiB. It counts against the cache's limit as far as it is used;
+    ///     see ``heldMemory``.
     ///   - http: Options of requests to a server. `largestTile` also limits tiles of files. Those that are about tiles
     ///     with addresses of their own are ignored: `zooms`, `keptAnswers`, `absentStatuses` and `usesStale`.
     ///   - options: Options of the pixels.
@@ -98,6 +98,9 @@ public final class PMTilesTileSource: TileSource, TileDecoder, PyramidTileSource
         statistics.directoryBytes = archive.directoryBytes
         return statistics
     }
+
+    /// Memory of directories, which counts against the limit of each cache with a layer of this source.
+    public var heldMemory: ByteCount { .bytes(archive.directoryBytes) }
 
     /// A warning if the file has been found to be changed since it was opened; otherwise `nil`.
     public var warning: String? { archive.reader.isChanged ? "\(name): \(RangeRule.changed)" : nil }

@@ -1,6 +1,6 @@
 import TileCache
 
-/// One resolution of a tiled TIFF: how its tiles are encoded, and where they are.
+/// One resolution of a TIFF: how its tiles are encoded, and where they are. Strips are tiles as wide as the image.
 struct TIFFLevel: Sendable {
     /// How samples are encoded.
     struct Layout: Equatable, Sendable {
@@ -35,6 +35,14 @@ struct TIFFLevel: Sendable {
     var columns: Int { (width - 1) / tileWidth + 1 }
     var rows: Int { (height - 1) / tileHeight + 1 }
 
+    /// Whether tiles are files of their own, JPEG or WebP.
+    var isOfImages: Bool { layout.compression == 7 || layout.compression == 50001 }
+
+    /// The file of such a tile; that of a JPEG gets the directory's tables.
+    func file(_ tile: [UInt8]) -> [UInt8] {
+        layout.compression == 7 ? TIFFTile.joined(tile, tables: tables, photometric: layout.photometric) : tile
+    }
+
     /// Bytes in memory.
     var byteCount: Int { 12 * offsets.count + tables.count }
 
@@ -56,7 +64,7 @@ struct TIFFLevel: Sendable {
         return (width, try directory.number(.imageLength, 1...1 << 30, &bytes))
     }
 
-    /// Reads and checks a directory with tiles.
+    /// Reads and checks a directory with tiles or strips.
     ///
     /// - Parameter room: Tiles that may still be in memory.
     init(
@@ -67,8 +75,16 @@ struct TIFFLevel: Sendable {
     ) throws(TileSourceError) {
         let path = bytes.name
         (width, height) = try Self.size(directory, &bytes)
-        tileWidth = try directory.number(.tileWidth, 16...4096, &bytes)
-        tileHeight = try directory.number(.tileLength, 16...4096, &bytes)
+        let isTiled = Self.isTiled(directory)
+        if isTiled {
+            tileWidth = try directory.number(.tileWidth, 16...4096, &bytes)
+            tileHeight = try directory.number(.tileLength, 16...4096, &bytes)
+        } else {
+            let most = Int(UInt32.max)
+            (tileWidth, tileHeight) = (
+                width, min(try directory.number(.rowsPerStrip, 1...most, default: most, &bytes), height)
+            )
+        }
         let samples = try directory.number(.samplesPerPixel, 1...4, default: 1, &bytes)
         let bits = try directory.numbers(.bitsPerSample, atMost: 16, &bytes) ?? [1]
         let formats = try directory.numbers(.sampleFormat, atMost: 16, &bytes) ?? [1]
@@ -120,8 +136,11 @@ struct TIFFLevel: Sendable {
             extra: Int(clamping: try directory.numbers(.extraSamples, atMost: 16, &bytes)?.first ?? 0)
         )
         tables = try directory.raw(.jpegTables, atMost: 1 << 16, &bytes) ?? []
-        guard tileWidth * tileHeight * samples * Int(depth) / 8 <= Self.largestTile else {
-            throw TileSourceError(path, "tiles of at most \(Self.largestTile) bytes were expected")
+        let (pixels, isHuge) = tileWidth.multipliedReportingOverflow(by: tileHeight * samples * Int(depth) / 8)
+        guard !isHuge, pixels <= Self.largestTile else {
+            let hint = isTiled ? "" : ": \(TIFFStrips.hint)"
+            let kind = isTiled ? "tiles" : "strips"
+            throw TileSourceError(path, "\(kind) of at most \(Self.largestTile) bytes were expected\(hint)")
         }
         let columns = (width - 1) / tileWidth + 1
         let (count, overflow) = (columns * ((height - 1) / tileHeight + 1)).multipliedReportingOverflow(
@@ -130,19 +149,24 @@ struct TIFFLevel: Sendable {
         guard !overflow, count <= room else {
             throw TileSourceError(path, "at most \(Self.largestCount) tiles were expected, not \(count) of one level")
         }
-        offsets = try directory.numbers(.tileOffsets, atMost: count, &bytes) ?? []
-        let lengths = try directory.numbers(.tileByteCounts, atMost: count, &bytes) ?? []
+        offsets = try directory.numbers(isTiled ? .tileOffsets : .stripOffsets, atMost: count, &bytes) ?? []
+        let lengths = try directory.numbers(isTiled ? .tileByteCounts : .stripByteCounts, atMost: count, &bytes) ?? []
         counts = lengths.map { UInt32(clamping: $0) }
         guard offsets.count == count, counts.count == count else {
             throw TileSourceError(
                 path,
-                "\(count) tiles were expected, not \(offsets.count) offsets and \(counts.count) byte counts"
+                "\(count) \(isTiled ? "tiles" : "strips") were expected, not \(offsets.count) offsets and \(counts.count) byte counts"
             )
         }
     }
 
     /// Number of tiles, planes counted.
     var count: Int { offsets.count }
+
+    /// Bytes of all tiles, and of the largest one.
+    var encodedBytes: (all: Int, largest: Int) {
+        (counts.reduce(0) { $0 + Int($1) }, counts.max().map { Int($0) } ?? 0)
+    }
 
     /// Where a tile is, by plane; `nil` if it is absent.
     ///

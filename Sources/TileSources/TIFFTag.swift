@@ -7,7 +7,10 @@ enum TIFFTag: UInt16 {
     case compression = 259
     case photometricInterpretation = 262
     case imageDescription = 270
+    case stripOffsets = 273
     case samplesPerPixel = 277
+    case rowsPerStrip = 278
+    case stripByteCounts = 279
     case planarConfiguration = 284
     case predictor = 317
     case tileWidth = 322

@@ -12,9 +12,10 @@ struct TIFFTile: Sendable {
     private let bytesPerPixel: Int
     private let premultiplies: Bool
 
-    init(_ level: TIFFLevel, _ options: TileSourceOptions) {
+    /// - Parameter rows: Of a tile. Default: the level's.
+    init(_ level: TIFFLevel, _ options: TileSourceOptions, rows: Int? = nil) {
         layout = level.layout
-        side = (level.tileWidth, level.tileHeight)
+        side = (level.tileWidth, rows ?? level.tileHeight)
         bytesPerPixel = options.format.bytesPerPixel ?? 4
         premultiplies = options.alpha == .premultiplied
         // Colours that are multiplied in the file are not multiplied again.
@@ -42,22 +43,41 @@ struct TIFFTile: Sendable {
         guard pixels.width == side.width, pixels.height == side.height,
             pixels.bytesPerRow == side.width * bytesPerPixel
         else { throw TileLoadFailure(.wrongSize, "the layer's tiles are of another size or format than the source's") }
-        var decoded: [[UInt8]] = []
-        for plane in planes { decoded.append(try decode(plane, samples: planes.count > 1 ? 1 : layout.samples)) }
+        let decoded = try decode(planes)
         let stride = pixels.bytesPerRow
         pixels.withUnsafeMutableBytes { target in
             guard let first = target.baseAddress else { return }
             target.initializeMemory(as: UInt8.self, repeating: 0)
             var row = [UInt8](repeating: 255, count: side.width * 4)
             for y in 0..<height {
-                if layout.bits == 8, decoded.count == 1, layout.extra != 1 {
-                    copy(decoded[0], y * side.width, width, &row)
-                } else {
-                    for x in 0..<width { convert(decoded, y * side.width + x, &row, 4 * x) }
-                }
-                writer.write(row, width, to: (first + y * stride).assumingMemoryBound(to: UInt8.self))
+                write(decoded, y, width, &row, to: (first + y * stride).assumingMemoryBound(to: UInt8.self))
             }
         }
+    }
+
+    /// Decodes all planes; the samples of a row are those of ``write(_:_:_:_:to:)``.
+    func decode(_ planes: [[UInt8]]) throws(TileLoadFailure) -> [[UInt8]] {
+        var decoded: [[UInt8]] = []
+        for plane in planes { decoded.append(try decode(plane, samples: planes.count > 1 ? 1 : layout.samples)) }
+        return decoded
+    }
+
+    /// Writes a row of decoded samples in the layer's format.
+    ///
+    /// - Parameter row: Scratch memory, 4 bytes a pixel.
+    func write(
+        _ decoded: [[UInt8]],
+        _ y: Int,
+        _ width: Int,
+        _ row: inout [UInt8],
+        to target: UnsafeMutablePointer<UInt8>
+    ) {
+        if layout.bits == 8, decoded.count == 1, layout.extra != 1 {
+            copy(decoded[0], y * side.width, width, &row)
+        } else {
+            for x in 0..<width { convert(decoded, y * side.width + x, &row, 4 * x) }
+        }
+        writer.write(row, width, to: target)
     }
 
     private func decode(_ bytes: [UInt8], samples: Int) throws(TileLoadFailure) -> [UInt8] {

@@ -6,7 +6,7 @@ public import TileCache
 /// (Aperio's SVS). 1, 3 or 4 samples, chunky or planar, of 8 or 16 bits, or with a point, 0 to 1. Directories are read
 /// when the file is opened. If the file changes, tiles fail with ``TileLoadFailureCause/changed`` and ``warning`` says
 /// so; open it again. The file is untrusted.
-public final class TIFFTileSource: TileSource, TileDecoder, PyramidTileSource {
+public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSource, PyramidTileSource {
     /// The file or address.
     public let name: String
     /// The levels, of any ratio; the largest image is the world.
@@ -25,9 +25,6 @@ public final class TIFFTileSource: TileSource, TileDecoder, PyramidTileSource {
     private let delivery: TileDelivery
     private let largestTile: Int
 
-    /// Directories of a file that are read, sub-directories included.
-    static let mostDirectories = 256
-
     /// Opens a file and reads its directories.
     ///
     /// - Parameters:
@@ -35,25 +32,31 @@ public final class TIFFTileSource: TileSource, TileDecoder, PyramidTileSource {
     ///   - http: Options of requests to a server, as for ``PMTilesTileSource``. `largestTile` also limits the encoded
     ///     bytes of tiles of files.
     ///   - options: Options of the pixels; the tile size is the file's.
-    /// - Throws: ``TileSourceError`` if the file is not such a TIFF, or the server does not answer byte ranges.
-    public init(
+    /// - Throws: ``TileSourceError`` if the file is not such a TIFF, or the server does not answer byte ranges. One in
+    ///   strips can be opened as an ``ImageTileSource``, or by ``TileSourceAddress``.
+    public convenience init(
         _ place: String,
         http: HTTPTileOptions = HTTPTileOptions(),
         options: TileSourceOptions = TileSourceOptions()
     ) throws(TileSourceError) {
         try options.check(place)
-        delivery = TileDelivery(options)
-        let (reader, beginning) = try ByteRangeReader.open(
-            place,
-            expecting: "a tiled TIFF file",
-            first: 1 << 16,
-            http: http,
-            counter: delivery.counter
-        )
-        self.reader = reader
+        let delivery = TileDelivery(options)
+        var file = try TIFFFile(place, http: http, counter: delivery.counter)
+        try self.init(&file, http: http, options: options, delivery: delivery)
+    }
+
+    /// Reads the directories of a file; ends its reader if they are wrong.
+    init(
+        _ file: inout TIFFFile,
+        http: HTTPTileOptions,
+        options: TileSourceOptions,
+        delivery: TileDelivery
+    ) throws(TileSourceError) {
+        self.delivery = delivery
+        reader = file.reader
+        let place = reader.name
         do throws(TileSourceError) {
-            var bytes = TIFFBytes(reader, beginning: beginning)
-            let (levels, metadata) = try Self.levels(&bytes, beginning)
+            let (levels, metadata) = try Self.levels(&file)
             (self.levels, self.metadata) = (levels, metadata)
             pyramid = try Self.pyramid(levels, place, wrapsX: options.wrapsX)
         } catch {
@@ -73,9 +76,12 @@ public final class TIFFTileSource: TileSource, TileDecoder, PyramidTileSource {
     /// Counts of loads and failures so far, and the memory of directories.
     public var statistics: TileSourceStatistics {
         var statistics = delivery.statistics
-        statistics.directoryBytes = levels.map(\.byteCount).reduce(0, +)
+        statistics.directoryBytes = heldMemory.bytes
         return statistics
     }
+
+    /// Memory of directories, which counts against the limit of each cache with a layer of this source.
+    public var heldMemory: ByteCount { .bytes(levels.map(\.byteCount).reduce(0, +)) }
 
     /// A warning if the file has been found to be changed since it was opened; otherwise `nil`.
     public var warning: String? { reader.isChanged ? "\(name): \(RangeRule.changed)" : nil }
@@ -164,67 +170,52 @@ public final class TIFFTileSource: TileSource, TileDecoder, PyramidTileSource {
 
 extension TIFFTileSource {
     /// Reads all directories and chooses those of the first image.
-    private static func levels(
-        _ bytes: inout TIFFBytes,
-        _ beginning: [UInt8]
-    ) throws(TileSourceError) -> ([TIFFLevel], TIFFMetadata) {
-        let (format, first) = try TIFFFormat.read(beginning, path: bytes.name)
-        var seen: Set<UInt64> = []
-        func next(_ offset: UInt64) throws(TileSourceError) -> TIFFDirectory? {
-            guard offset != 0 else { return nil }
-            guard seen.insert(offset).inserted else {
-                throw TileSourceError(bytes.name, "its directory at \(offset) refers to itself")
-            }
-            guard seen.count <= mostDirectories else {
-                throw TileSourceError(bytes.name, "more than \(mostDirectories) directories")
-            }
-            return try TIFFDirectory(&bytes, at: offset, format: format)
-        }
-        guard let main = try next(first) else { throw TileSourceError(bytes.name, "it has no directory") }
+    private static func levels(_ file: inout TIFFFile) throws(TileSourceError) -> ([TIFFLevel], TIFFMetadata) {
+        let (main, format, name) = (file.main, file.format, file.reader.name)
         guard TIFFLevel.isTiled(main) else {
-            let (width, height) = try TIFFLevel.size(main, &bytes)
+            let (width, height) = try TIFFLevel.size(main, &file.bytes)
             throw TileSourceError(
-                bytes.name,
-                "a tiled TIFF was expected, and its \(width) x \(height) pixels are in strips: "
-                    + "convert it, with \"gdal_translate -of COG\" or \"vips tiffsave --tile --pyramid\""
+                name,
+                "a tiled TIFF was expected, and its \(width) x \(height) pixels are in strips: open it as one large "
+                    + "image, by its address or with ImageTileSource, or \(TIFFStrips.hint)"
             )
         }
         var others: [TIFFDirectory] = []
-        for offset in try main.numbers(.subIFDs, atMost: mostDirectories, &bytes) ?? [] {
-            if let directory = try next(offset) { others.append(directory) }
+        for offset in try main.numbers(.subIFDs, atMost: TIFFFile.mostDirectories, &file.bytes) ?? [] {
+            if let directory = try file.next(offset) { others.append(directory) }
         }
         var offset = main.next
-        while let directory = try next(offset) {
+        while let directory = try file.next(offset) {
             others.append(directory)
             offset = directory.next
         }
         var room = TIFFLevel.largestCount
-        var levels = [try TIFFLevel(main, isLittle: format.isLittle, room: room, &bytes)]
+        var levels = [try TIFFLevel(main, isLittle: format.isLittle, room: room, &file.bytes)]
         room -= levels[0].count
         for directory in others where TIFFLevel.isTiled(directory) {
             // Masks are no pixels.
-            let kind = try directory.number(.newSubfileType, 0...Int(UInt32.max), default: 0, &bytes)
-            let (width, height) = try TIFFLevel.size(directory, &bytes)
+            let kind = try directory.number(.newSubfileType, 0...Int(UInt32.max), default: 0, &file.bytes)
+            let (width, height) = try TIFFLevel.size(directory, &file.bytes)
             guard kind & 4 == 0, levels[0].isOverview(width, height), !levels.contains(where: { $0.width == width })
             else {
                 continue
             }
-            let level = try TIFFLevel(directory, isLittle: format.isLittle, room: room, &bytes)
+            let level = try TIFFLevel(directory, isLittle: format.isLittle, room: room, &file.bytes)
             room -= level.count
             levels.append(level)
         }
         levels.sort { $0.width < $1.width }
         var metadata = TIFFMetadata()
-        metadata.description = try main.text(.imageDescription, &bytes)
-        metadata.noData = try main.text(.gdalNoData, &bytes)
-        metadata.pixelScale = try main.reals(.modelPixelScale, &bytes) ?? []
-        metadata.tiePoints = try main.reals(.modelTiepoint, &bytes) ?? []
-        metadata.transformation = try main.reals(.modelTransformation, &bytes) ?? []
-        metadata.geoKeys = (try main.numbers(.geoKeyDirectory, atMost: 4096, &bytes) ?? []).map {
+        metadata.description = try main.text(.imageDescription, &file.bytes)
+        metadata.noData = try main.text(.gdalNoData, &file.bytes)
+        metadata.pixelScale = try main.reals(.modelPixelScale, &file.bytes) ?? []
+        metadata.tiePoints = try main.reals(.modelTiepoint, &file.bytes) ?? []
+        metadata.transformation = try main.reals(.modelTransformation, &file.bytes) ?? []
+        metadata.geoKeys = (try main.numbers(.geoKeyDirectory, atMost: 4096, &file.bytes) ?? []).map {
             Int(clamping: $0)
         }
-        metadata.geoNumbers = try main.reals(.geoDoubleParams, &bytes) ?? []
-        metadata.geoText = try main.text(.geoAsciiParams, &bytes)
+        metadata.geoNumbers = try main.reals(.geoDoubleParams, &file.bytes) ?? []
+        metadata.geoText = try main.text(.geoAsciiParams, &file.bytes)
         return (levels, metadata)
     }
 
@@ -284,19 +275,15 @@ extension TIFFLevel {
         _ pixels: inout TilePixels
     ) -> TileFailure? {
         let place = placement(tile)
-        switch layout.compression {
-        case 7, 50001:
-            let isJPEG = layout.compression == 7
-            let file = isJPEG ? TIFFTile.joined(planes[0], tables: tables, photometric: layout.photometric) : planes[0]
-            return file.withUnsafeBytes { delivery.write($0, place, of: subject, into: &pixels) }
-        default:
-            do throws(TileLoadFailure) {
-                try decoder.decode(planes, width: place.width, height: place.height, into: &pixels)
-                return nil
-            } catch {
-                delivery.counter.count(error, of: subject)
-                return .permanent
-            }
+        if isOfImages {
+            return file(planes[0]).withUnsafeBytes { delivery.write($0, place, of: subject, into: &pixels) }
+        }
+        do throws(TileLoadFailure) {
+            try decoder.decode(planes, width: place.width, height: place.height, into: &pixels)
+            return nil
+        } catch {
+            delivery.counter.count(error, of: subject)
+            return .permanent
         }
     }
 }

@@ -70,7 +70,7 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
     /// - Parameters:
     ///   - options: Options of the pixels.
     ///   - http: Options of requests to a server; ignored for sources on a disk.
-    ///   - image: Options for cutting one large image; ignored for other sources.
+    ///   - image: Options for cutting one large image or a TIFF in strips; ignored for other sources.
     ///   - progress: Called while an image is cut, with the fraction done, 0 to 1; `false` cancels.
     /// - Throws: ``TileSourceError``, which names the file or address and describes what was expected.
     public func open(
@@ -82,7 +82,8 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .mbtiles(let path): try MBTilesTileSource(path: path, options: options)
         case .pmtiles(let place): try PMTilesTileSource(place, http: http, options: options)
-        case .tiff(let place): try TIFFTileSource(place, http: http, options: options)
+        case .tiff(let place):
+            try TIFFFile.open(place, http: http, image: image, options: options, progress: progress)
         case .iiif(let place): try HTTPTileSource(iiif: place, http: http, options: options)
         case .wmts(let place): try HTTPTileSource(wmts: place, http: http, options: options)
         case .folder(let path, let layout): try FolderTileSource(path: path, layout: layout, options: options)

@@ -45,7 +45,7 @@ public struct TileSourceStatistics: Hashable, Sendable, CustomStringConvertible 
     public var notModified = 0
     /// Requests cancelled because the tile was no longer wanted.
     public var cancelled = 0
-    /// Bytes of an archive's directories in memory now. They do not count against the cache's limit.
+    /// Bytes of an archive's directories in memory now. They count against the cache's limit.
     public var directoryBytes = 0
 
     /// Creates statistics with all counts 0.

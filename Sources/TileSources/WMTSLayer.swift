@@ -74,7 +74,8 @@ struct WMTSLayer: Equatable {
         let sets = contents.children("TileMatrixSet")
         func set(_ name: String?) -> XMLElement? { sets.first { $0.child("Identifier")?.text == name } }
         let links = layer.children("TileMatrixSetLink").filter { set($0.child("TileMatrixSet")?.text) != nil }
-        let link = choice.matrixSet.map { name in links.first { $0.child("TileMatrixSet")?.text == name } } ?? links.first
+        let link =
+            choice.matrixSet.map { name in links.first { $0.child("TileMatrixSet")?.text == name } } ?? links.first
         guard let link, let name = link.child("TileMatrixSet")?.text, let matrixSet = set(name) else {
             let names = links.prefix(10).compactMap { $0.child("TileMatrixSet")?.text.prefix(60) }
             let wanted = choice.matrixSet.map { "\"\($0)\"" } ?? "of Contents"

@@ -89,7 +89,9 @@ struct XMLElement {
                 left -= 1
             }
             guard left >= 0 else { return stop("fewer elements and attributes") }
-            guard open.count < XMLElement.deepest else { return stop("at most \(XMLElement.deepest) levels of nesting") }
+            guard open.count < XMLElement.deepest else {
+                return stop("at most \(XMLElement.deepest) levels of nesting")
+            }
             open.append(XMLElement(Self.localName(name), attributes))
             texts.append([])
         }

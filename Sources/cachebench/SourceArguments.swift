@@ -33,7 +33,7 @@ struct SourceArguments: ParsableArguments {
 
     @Option(
         help:
-            "Maximum memory to cut a large image: source into tiles.\(standard(MemoryLimit.bytes(ImageTileOptions().memoryLimit.bytes)))",
+            "Maximum memory to cut a large image: source, or a tiff: in strips, into tiles.\(standard(MemoryLimit.bytes(ImageTileOptions().memoryLimit.bytes)))",
         transform: { try parsed(QuantityText.bytes($0), "bytes with a unit (512MiB, 2GiB)") }
     )
     var imageMemoryLimit: Int?
@@ -44,8 +44,9 @@ struct SourceArguments: ParsableArguments {
     func validate(clock: ReplayClock?, latency: LoadLatency) throws {
         // Flags that would have no effect are refused.
         if imageMemoryLimit != nil {
-            guard case .image? = source else {
-                throw ValidationError("--image-memory-limit is for cutting a --source image:")
+            switch source {
+            case .image?, .tiff?: break
+            default: throw ValidationError("--image-memory-limit is for cutting a --source image: or tiff:")
             }
         }
         if maximumZoom != nil {

@@ -18,7 +18,8 @@ import Testing
         func text(_ id: String) -> String {
             let name = version == 3 ? "id" : "@id"
             let profile =
-                version == 3 ? "\"\(profile)\"" : #"["http://iiif.io/api/image/2/\#(profile).json", {"formats": ["png"]}]"#
+                version == 3
+                ? "\"\(profile)\"" : #"["http://iiif.io/api/image/2/\#(profile).json", {"formats": ["png"]}]"#
             return """
                 {"@context": "http://iiif.io/api/image/\(version)/context.json", "\(name)": "\(id)",
                  "protocol": "http://iiif.io/api/image", "type": "ImageService3", "profile": \(profile), \(more)
@@ -205,7 +206,9 @@ import Testing
         #expect(said { $0.height = 1 << 31 }.contains("height of 1 to"))
         #expect(said { $0.tiles = "7" }.hasSuffix("tiles with an array was expected, not 7"))
         #expect(said { $0.tiles = "[7]" }.hasSuffix("tiles[0].width of 16 to 4096 was expected"))
-        #expect(said { $0.tiles = #"[{"width": 5000}]"# }.hasSuffix("tiles[0].width of 16 to 4096 was expected, not 5000"))
+        #expect(
+            said { $0.tiles = #"[{"width": 5000}]"# }.hasSuffix("tiles[0].width of 16 to 4096 was expected, not 5000")
+        )
         #expect(said { $0.tiles = #"[{"width": 64, "height": "x"}]"# }.contains("tiles[0].height of 16 to 4096"))
         #expect(said { $0.tiles = #"[{"width": 64}]"# }.contains("tiles[0].scaleFactors with numbers"))
         #expect(said { $0.tiles = #"[{"width": 64, "scaleFactors": [1, 0.5]}]"# }.contains("tiles[0].scaleFactors[1]"))
@@ -229,10 +232,15 @@ import Testing
 
     @Test func jsonIsRead() throws {
         func read(_ text: String) throws -> JSONValue { try JSONValue(Array(text.utf8), path: "p") }
-        #expect(try read(" [1, -2.5e1, true, null, \"\"] ") == .array([.number(1), .number(-25), .bool(true), .null, .string("")]))
+        #expect(
+            try read(" [1, -2.5e1, true, null, \"\"] ")
+                == .array([.number(1), .number(-25), .bool(true), .null, .string("")])
+        )
         #expect(try read(#""\u00e4\n\ud83d\ude00é\/""#) == .string("ä\n😀é/"))
         #expect(try read(#"{"a": 1, "a": 2, "b": {}}"#) == .object(["a": .number(1), "b": .object([:])]))
-        for text in ["", "{", "[1,]", "{\"a\"}", "nul", "+1", "1 2", "\"\\x\"", "\"\\u12\"", "\"", "nan", "1e999", "\"\u{1}\""] {
+        for text in [
+            "", "{", "[1,]", "{\"a\"}", "nul", "+1", "1 2", "\"\\x\"", "\"\\u12\"", "\"", "nan", "1e999", "\"\u{1}\"",
+        ] {
             #expect(throws: TileSourceError.self, "\(text)") { try read(text) }
         }
     }

@@ -258,6 +258,20 @@ import Testing
         }
     }
 
+    /// The cache's ledger has what directories take.
+    @Test func directoriesCountAgainstTheLimit() throws {
+        let path = write(Self.archive(0...4) { $0.leafSize = 16 }.bytes())
+        let source = try PMTilesTileSource(path)
+        let cache = try TileCache(byteLimit: .mebibytes(4), workers: 1)
+        _ = try source.addLayer(to: cache)
+        let held = { cache.core.read { $0.pool.ledger[.sources] } }
+        let first = held()
+        #expect(first == source.statistics.directoryBytes && first > 0)
+        for column in 0..<16 { _ = try source.loaded(4, column, 3) }
+        cache.core.noteHeldMemory()
+        #expect(held() == source.statistics.directoryBytes && held() > first && cache.shutdown())
+    }
+
     @Test func aChangedArchiveIsAnError() throws {
         let server = try #require(RangeServer(Self.archive().bytes()))
         let source = try PMTilesTileSource(server.address)

@@ -234,7 +234,7 @@ import Testing
         func refusal(_ tag: UInt64, _ values: UInt64..., type: UInt64 = 3) -> String {
             refusal { $0.more = [.init(tag: tag, type: type, values: values)] }
         }
-        #expect(refusal { $0.tile = 0 }.contains("its 64 x 64 pixels are in strips: convert it"))
+        #expect(refusal { $0.tile = 0 }.contains("its 64 x 64 pixels are in strips: open it as one large image"))
         #expect(refusal(259, 6).contains("not old JPEG") && refusal(259, 33005).contains("not JPEG 2000"))
         #expect(refusal(259, 4711).contains("not 4711"))
         #expect(refusal(262, 5).contains("photometric interpretation 5 with 3 samples"))

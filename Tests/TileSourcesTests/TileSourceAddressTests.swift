@@ -22,7 +22,10 @@ import Testing
     }
 
     @Test(
-        arguments: ["", ":", "xyz", "xyz:", "file:a", "MBTILES:a", ":a", "@2x:a", "xyz@3x:a", "dzi@2x:a", "pmtiles:", "iiif:", "wmts:"]
+        arguments: [
+            "", ":", "xyz", "xyz:", "file:a", "MBTILES:a", ":a", "@2x:a", "xyz@3x:a", "dzi@2x:a", "pmtiles:", "iiif:",
+            "wmts:",
+        ]
     ) func otherWordsAreNone(text: String) {
         #expect(TileSourceAddress(text) == nil)
     }

@@ -13,7 +13,10 @@ import Testing
         /// Finest last: side of the matrix in tiles.
         var matrices = [(1, 1), (2, 2), (4, 3)]
         var tile = (64, 64)
-        var corners = ["-20037508.3427892 20037508.3427892", "-20037508.342789 20037508.342789", "-20037508.3427892 20037508.3427892"]
+        var corners = [
+            "-20037508.3427892 20037508.3427892", "-20037508.342789 20037508.342789",
+            "-20037508.3427892 20037508.3427892",
+        ]
         var more = ""
 
         struct Layer {
@@ -151,7 +154,8 @@ import Testing
         made.keyValues = "http://h/t"
         made.layers = [
             .init(id: "vector", formats: ["application/vnd.mapbox-vector-tile"]),
-            .init(id: "broken", sets: ["nowhere"]), .init(id: "a b", formats: ["text/html", "image/jpeg", "image/png"]),
+            .init(id: "broken", sets: ["nowhere"]),
+            .init(id: "a b", formats: ["text/html", "image/jpeg", "image/png"]),
             .init(id: "last", formats: ["image/webp"], template: "https://h/{TileMatrix}/{TileCol}/{TileRow}.webp"),
         ]
         let first = try made.layer()
@@ -160,7 +164,8 @@ import Testing
         #expect(first.address(of: .init(level: 0, column: 0, row: 0))?.contains("FORMAT=image%2Fjpeg") == true)
         let other = try made.layer("#layer=a%20b&matrixSet=grid&style=grey&format=image/png")
         #expect(other.warning == nil && other.style == "grey")
-        let address = "http://h/t?SERVICE=WMTS&REQUEST=GetTile&VERSION=1.0.0&LAYER=a%20b&STYLE=grey&FORMAT=image%2Fpng"
+        let address =
+            "http://h/t?SERVICE=WMTS&REQUEST=GetTile&VERSION=1.0.0&LAYER=a%20b&STYLE=grey&FORMAT=image%2Fpng"
             + "&TILEMATRIXSET=grid&TILEMATRIX=EPSG:3857:2&TILEROW=1&TILECOL=3"
         #expect(other.address(of: .init(level: 2, column: 3, row: 1)) == address)
         #expect(
@@ -169,7 +174,11 @@ import Testing
         )
         func said(_ fragment: String) -> String { message { _ = try made.layer(fragment) } }
         #expect(said("#layer=x").hasSuffix("a layer \"x\" was expected; there are vector, broken, a b, last"))
-        #expect(said("#layer=vector").contains("Layer \"vector\": a Format image/png, image/jpeg or image/webp was expected"))
+        #expect(
+            said("#layer=vector").contains(
+                "Layer \"vector\": a Format image/png, image/jpeg or image/webp was expected"
+            )
+        )
         #expect(said("#layer=broken").contains("a link to a TileMatrixSet of Contents was expected; there is none"))
         #expect(said("#layer=last&matrixSet=x").contains("TileMatrixSet \"x\" was expected; there are grid"))
         #expect(said("#layer=last&format=image/gif").contains("a Format image/gif was expected, not image/webp"))
@@ -212,19 +221,33 @@ import Testing
             let text = made.text.replacing(old, with: new)
             return message { _ = try WMTSLayer(Array(text.utf8), try WMTSChoice("http://h/c.xml")) }
         }
-        #expect(said { $0.keyValues = nil }.contains("a ResourceURL for tiles of image/png was expected, or an Operation GetTile"))
-        #expect(said { $0.keyValues = "ftp://h/" }.contains("an address of http or https was expected, not \"ftp://h/\""))
+        #expect(
+            said { $0.keyValues = nil }.contains(
+                "a ResourceURL for tiles of image/png was expected, or an Operation GetTile"
+            )
+        )
+        #expect(
+            said { $0.keyValues = "ftp://h/" }.contains("an address of http or https was expected, not \"ftp://h/\"")
+        )
         #expect(said { $0.layers = [] }.contains("Contents: a Layer was expected"))
         #expect(said { $0.layers[0].formats = [] }.contains("and there is none"))
         #expect(said { $0.matrices = [] }.contains("TileMatrixSet \"grid\": a TileMatrix was expected"))
-        #expect(said { $0.tile.0 = 8 }.contains("TileMatrix \"EPSG:3857:0\": TileWidth of 16 to 4096 was expected, not \"8\""))
+        #expect(
+            said { $0.tile.0 = 8 }.contains(
+                "TileMatrix \"EPSG:3857:0\": TileWidth of 16 to 4096 was expected, not \"8\""
+            )
+        )
         #expect(said { $0.tile.1 = 5000 }.contains("TileHeight of 16 to 4096"))
         #expect(said { $0.matrices[2].0 = 0 }.contains("TileMatrix \"EPSG:3857:2\": MatrixWidth of 1 to"))
         #expect(said { $0.matrices[2].1 = 1 << 31 }.contains("MatrixHeight of 1 to"))
         #expect(said { $0.corners[0] = "5" }.contains("TopLeftCorner with 2 numbers was expected, not \"5\""))
         #expect(said { $0.corners[0] = "inf 2" }.contains("TopLeftCorner with 2 numbers"))
         #expect(replaced("<ScaleDenominator>5", "<ScaleDenominator>-5").contains("ScaleDenominator above 0"))
-        #expect(replaced("ScaleDenominator>", "Scale>").contains("TileMatrix \"EPSG:3857:0\": ScaleDenominator was expected"))
+        #expect(
+            replaced("ScaleDenominator>", "Scale>").contains(
+                "TileMatrix \"EPSG:3857:0\": ScaleDenominator was expected"
+            )
+        )
         #expect(replaced("ows:Identifier>EPSG", "ows:Name>EPSG").contains("expected"))
         func template(_ text: String) -> String { said { $0.layers[0].template = text } }
         #expect(template("http://h/{TileMatrix}/{TileRow}").contains("{TileRow} and {TileCol} were expected in"))
@@ -232,11 +255,20 @@ import Testing
         #expect(template("http://h/{Time}/{TileMatrix}").contains("{Time} has no Dimension of that name"))
         #expect(template("/{TileMatrix}/{TileRow}/{TileCol}").contains("an address of http or https"))
         func limits(_ text: String) -> String {
-            said { $0.layers[0].limits = "<TileMatrixSetLimits><TileMatrixLimits>\(text)</TileMatrixLimits></TileMatrixSetLimits>" }
+            said {
+                $0.layers[0].limits =
+                    "<TileMatrixSetLimits><TileMatrixLimits>\(text)</TileMatrixLimits></TileMatrixSetLimits>"
+            }
         }
         #expect(limits("").contains("TileMatrixLimits: TileMatrix was expected"))
-        #expect(limits("<TileMatrix>x</TileMatrix>").contains("a TileMatrix \"x\" was expected, which TileMatrixLimits names"))
-        #expect(limits("<TileMatrix>EPSG:3857:0</TileMatrix><MinTileCol>-1</MinTileCol>").contains("MinTileCol of 0 to"))
+        #expect(
+            limits("<TileMatrix>x</TileMatrix>").contains(
+                "a TileMatrix \"x\" was expected, which TileMatrixLimits names"
+            )
+        )
+        #expect(
+            limits("<TileMatrix>EPSG:3857:0</TileMatrix><MinTileCol>-1</MinTileCol>").contains("MinTileCol of 0 to")
+        )
         #expect(
             limits("<TileMatrix>EPSG:3857:0</TileMatrix><MinTileCol>2</MinTileCol><MaxTileCol>1</MaxTileCol>")
                 .contains("MaxTileCol of 2 to")
@@ -244,7 +276,9 @@ import Testing
         func text(_ bytes: String) -> String {
             message { _ = try WMTSLayer(Array(bytes.utf8), try WMTSChoice("http://h/c.xml")) }
         }
-        #expect(text("<html/>").contains("WMTS capabilities were expected, an element Capabilities with Contents, not html"))
+        #expect(
+            text("<html/>").contains("WMTS capabilities were expected, an element Capabilities with Contents, not html")
+        )
         #expect(text("").contains("XML was expected"))
         let laughs = "<!DOCTYPE x [<!ENTITY a \"ha\">]><Capabilities>&a;</Capabilities>"
         #expect(text(laughs).contains("no declaration of an entity"))

@@ -32,6 +32,8 @@ struct Ledger {
         case codecs
         /// Buffers and filters of stores, and tiles that wait to be given to them.
         case stores
+        /// Memory that sources report, such as directories.
+        case sources
     }
 
     private(set) var limit: Int

@@ -91,18 +91,6 @@ extension CacheCore {
             activity.leave()
         }
     }
-
-    /// Updates the bytes that stores hold.
-    ///
-    /// - Parameter now: Does nothing if the last update was less than a second ago. Default: nil, update at once.
-    func noteStoreMemory(now: Int64? = nil) {
-        guard let stores = perform({ $0.stores.startMeasuring(now: now) ? $0.stores : nil }) else { return }
-        let bytes = stores.living.reduce(0) { $0 + $1.statistics.memoryBytes }
-        perform { state in
-            // Without room, which only leases and pins can take, it is tried again.
-            if state.pool.charge(bytes - state.stores.byteCount, to: .stores) { state.stores.set(byteCount: bytes) }
-        }
-    }
 }
 
 /// The next tile to give to stores, or one whose pixels have gone.

@@ -29,7 +29,7 @@ extension CacheCore {
         try check(options.share)
         if let problem = options.prefetch.problem { throw .invalidLayer(problem) }
         let tiers = try makeTiers(pyramid: pyramid, options: options)
-        let storeBytes = newStoreBytes(tiers)
+        let (storeBytes, sourceBytes) = (newStoreBytes(tiers), newSourceBytes(source))
         if let shareError { throw shareError }
         // Address ranges and scratch memory are reserved without the lock, and released if they are not needed.
         let region = hasSlots ? nil : try slotRegion(slotBytes: slotBytes, limit: limit, maximum: maximum)
@@ -53,6 +53,11 @@ extension CacheCore {
                 state.pool.note(-layerBytes, in: .layers)
                 return .failure(.invalidLayer("its stores hold \(storeBytes) bytes, and there is no room for them"))
             }
+            guard state.pool.charge(sourceBytes, to: .sources) else {
+                state.pool.note(-layerBytes, in: .layers)
+                state.pool.note(-storeBytes, in: .stores)
+                return .failure(.invalidLayer("its source holds \(sourceBytes) bytes, and there is no room for them"))
+            }
             if let tiers { state.stores.adopt(tiers, bytes: storeBytes) }
             let index = state.pool.addLayer(
                 tileBytes: tileBytes,
@@ -71,6 +76,7 @@ extension CacheCore {
                     id: LayerID(index: index, serial: serial, cache: cache),
                     source: source,
                     decoder: source.decoder,
+                    reporting: source.reporting,
                     pyramid: pyramid,
                     options: options,
                     byteCount: layerBytes,

@@ -163,7 +163,7 @@ final class CacheCore: Sendable {
             return isCounted
         }
         if !isCounted { resetPolicies() }
-        noteStoreMemory(now: context.now)
+        noteHeldMemory(now: context.now)
     }
 
     /// Maximum bytes of policies. An eighth of the limit, or what one view needs if that is at most a quarter.

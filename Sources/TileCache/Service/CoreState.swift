@@ -14,6 +14,14 @@ enum AnySource: Sendable {
         case .asynchronous(let source): source as? any TileDecoder
         }
     }
+
+    /// The source, if it reports memory of its own.
+    var reporting: (any MemoryReportingSource)? {
+        switch self {
+        case .blocking(let source): source as? any MemoryReportingSource
+        case .asynchronous(let source): source as? any MemoryReportingSource
+        }
+    }
 }
 
 /// State behind the cache's lock: owners with private state, and what takes several of them.
@@ -50,6 +58,7 @@ struct CoreState: ~Copyable {
 
     var synthesis = SynthesisState()
     var stores = Stores()
+    var heldMemory = HeldMemory()
     /// Tiles to give to stores.
     private(set) var saves = SaveQueue()
     var times: LoadWaits

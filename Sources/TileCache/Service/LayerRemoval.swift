@@ -53,7 +53,7 @@ extension CoreState {
 
 extension LayerRecord {
     mutating func forgetSource() {
-        (source, decoder) = (nil, nil)
+        (source, decoder, reporting) = (nil, nil, nil)
         tiers = nil
     }
 }
@@ -62,8 +62,8 @@ extension CacheCore {
     func removeLayer(_ id: LayerID) {
         let now = clock()
         removeTiles(of: id, now: now)
-        // Stores that no other layer has may have ended.
-        noteStoreMemory()
+        // Stores and sources that no other layer has may have ended.
+        noteHeldMemory()
         fitCodecs()
     }
 

@@ -12,6 +12,8 @@ struct LayerRecord: Sendable {
     var source: AnySource?
     /// The source, if it decodes its own payloads.
     var decoder: (any TileDecoder)?
+    /// The source, if it reports memory of its own.
+    var reporting: (any MemoryReportingSource)?
     let pyramid: TilePyramid
     let options: LayerOptions
     /// Bytes charged to the ledger.

@@ -16,7 +16,7 @@ extension TileCacheStatistics {
         public internal(set) var compressed = ByteCount.bytes(0)
         /// Reservations of loads in flight, and the encoded bytes that sources report.
         public internal(set) var inFlight = ByteCount.bytes(0)
-        /// Tables and scratch memory.
+        /// Tables and scratch memory, and memory that sources report.
         public internal(set) var bookkeeping = ByteCount.bytes(0)
         /// Pinned tiles that are decoded now.
         public internal(set) var pinned = ByteCount.bytes(0)

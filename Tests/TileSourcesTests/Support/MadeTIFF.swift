@@ -6,8 +6,10 @@ struct MadeTIFF {
     struct Directory {
         var width: Int
         var height: Int
-        /// Pixels a side of a tile; 0 for one strip.
+        /// Pixels a side of a tile; 0 for strips.
         var tile = 32
+        /// Rows of a strip; 0 for one strip.
+        var stripRows = 0
         /// Samples of the whole image, by pixel: red, green, blue and alpha of 8 bits.
         var image: TestImage
         var samples = 3
@@ -24,6 +26,9 @@ struct MadeTIFF {
         var absent: Set<Int> = []
         /// Encodes one tile in place of its samples.
         var encode: ((TestImage) -> [UInt8])?
+
+        /// Rows of a tile or strip.
+        var rows: Int { tile > 0 ? tile : stripRows > 0 ? stripRows : height }
 
         init(_ image: TestImage) { (self.image, width, height) = (image, image.width, image.height) }
     }
@@ -117,7 +122,7 @@ struct MadeTIFF {
         } else {
             fields += [
                 Field(tag: 273, type: long, values: offsets),
-                Field(tag: 278, type: 4, values: [UInt64(directory.height)]),
+                Field(tag: 278, type: 4, values: [UInt64(directory.rows)]),
                 Field(tag: 279, type: 4, values: counts),
             ]
         }
@@ -145,10 +150,7 @@ struct MadeTIFF {
     }
 
     private func tiles(of directory: Directory, _ format: TIFFFormat) -> [[UInt8]] {
-        let size = (
-            directory.tile > 0 ? directory.tile : directory.width,
-            directory.tile > 0 ? directory.tile : directory.height
-        )
+        let size = (directory.tile > 0 ? directory.tile : directory.width, directory.rows)
         let columns = (directory.width - 1) / size.0 + 1
         let rows = (directory.height - 1) / size.1 + 1
         var tiles: [[UInt8]] = []
@@ -158,11 +160,13 @@ struct MadeTIFF {
                     tiles.append([])
                     continue
                 }
+                let y = number / columns * size.1
+                // The last strip is as high as what is left.
                 let part = directory.image.part(
                     x: number % columns * size.0,
-                    y: number / columns * size.1,
+                    y: y,
                     width: size.0,
-                    height: size.1
+                    height: directory.tile > 0 ? size.1 : min(size.1, directory.height - y)
                 )
                 let channels = directory.isPlanar ? [plane] : Array(0..<directory.samples)
                 let samples = stride(from: 0, to: part.pixels.count, by: 4).flatMap { pixel in

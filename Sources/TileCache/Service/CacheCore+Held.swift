@@ -1,0 +1,55 @@
+/// When sources are asked for the memory that they hold.
+struct HeldMemory: Sendable {
+    private var due = Int64.min
+
+    /// Whether to ask: at most once a second, or now if the time is `nil`.
+    mutating func startMeasuring(now: Int64?) -> Bool {
+        guard now ?? due >= due else { return false }
+        if let now { due = now + 1_000_000_000 }
+        return true
+    }
+}
+
+extension Layers {
+    /// Sources that report memory, each once. Asked for without the lock: the result may be the last to release one.
+    var reporting: [any MemoryReportingSource] {
+        var found: [any MemoryReportingSource] = []
+        for layer in self {
+            guard let source = layer.reporting, !found.contains(where: { $0 === source }) else { continue }
+            found.append(source)
+        }
+        return found
+    }
+}
+
+/// Memory of stores and sources, which tell it.
+extension CacheCore {
+    /// Bytes of a source that no layer has yet.
+    func newSourceBytes(_ source: AnySource) -> Int {
+        guard let new = source.reporting, !read({ $0.layers.reporting }).contains(where: { $0 === new }) else { return 0 }
+        return max(new.heldMemory.bytes, 0)
+    }
+
+    /// Updates the bytes that stores and sources hold.
+    ///
+    /// - Parameter now: Does nothing if the last update was less than a second ago. Default: nil, update at once.
+    func noteHeldMemory(now: Int64? = nil) {
+        let asked = perform { state -> (stores: Stores?, sources: [any MemoryReportingSource]?)? in
+            let stores = state.stores.startMeasuring(now: now) ? state.stores : nil
+            let sources = state.heldMemory.startMeasuring(now: now) ? state.layers.reporting : nil
+            // Sources that have gone hold nothing.
+            let isIdle = sources.map { $0.isEmpty && state.pool.ledger[.sources] == 0 } ?? true
+            return stores == nil && isIdle ? nil : (stores, sources)
+        }
+        guard let asked else { return }
+        let storeBytes = asked.stores?.living.reduce(0) { $0 + $1.statistics.memoryBytes }
+        let sourceBytes = asked.sources?.reduce(0) { $0 + max($1.heldMemory.bytes, 0) }
+        perform { state in
+            // Without room, which only leases and pins can take, it is tried again.
+            if let storeBytes, state.pool.charge(storeBytes - state.stores.byteCount, to: .stores) {
+                state.stores.set(byteCount: storeBytes)
+            }
+            if let sourceBytes { _ = state.pool.charge(sourceBytes - state.pool.ledger[.sources], to: .sources) }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import TileCache
+
+/// An open TIFF file whose directories are being read.
+struct TIFFFile {
+    let reader: ByteRangeReader
+    var bytes: TIFFBytes
+    let format: TIFFFormat
+    /// The first directory.
+    let main: TIFFDirectory
+    private var seen: Set<UInt64> = []
+
+    /// Directories of a file that are read, sub-directories included.
+    static let mostDirectories = 256
+
+    /// Whether bytes begin as those of a TIFF file do.
+    static func isBeginning(_ bytes: [UInt8]) -> Bool {
+        [[0x49, 0x49, 42, 0], [0x49, 0x49, 43, 0], [0x4D, 0x4D, 0, 42], [0x4D, 0x4D, 0, 43]].contains(bytes)
+    }
+
+    /// Opens a file and reads its first directory.
+    init(_ place: String, http: HTTPTileOptions, counter: SourceCounter) throws(TileSourceError) {
+        let (reader, beginning) = try ByteRangeReader.open(
+            place,
+            expecting: "a TIFF file",
+            first: 1 << 16,
+            http: http,
+            counter: counter
+        )
+        self.reader = reader
+        bytes = TIFFBytes(reader, beginning: beginning)
+        do throws(TileSourceError) {
+            let (format, first) = try TIFFFormat.read(beginning, path: place)
+            guard first != 0 else { throw TileSourceError(place, "it has no directory") }
+            self.format = format
+            main = try TIFFDirectory(&bytes, at: first, format: format)
+            seen = [first]
+        } catch {
+            reader.stop()
+            throw error
+        }
+    }
+
+    /// Reads the directory at an offset; `nil` if there is none.
+    mutating func next(_ offset: UInt64) throws(TileSourceError) -> TIFFDirectory? {
+        guard offset != 0 else { return nil }
+        guard seen.insert(offset).inserted else {
+            throw TileSourceError(bytes.name, "its directory at \(offset) refers to itself")
+        }
+        guard seen.count <= Self.mostDirectories else {
+            throw TileSourceError(bytes.name, "more than \(Self.mostDirectories) directories")
+        }
+        return try TIFFDirectory(&bytes, at: offset, format: format)
+    }
+}
+
+extension TIFFFile {
+    /// Opens a file as what it is: tiled, or as one large image.
+    static func open(
+        _ place: String,
+        http: HTTPTileOptions,
+        image: ImageTileOptions,
+        options: TileSourceOptions,
+        progress: (Double) -> Bool
+    ) throws(TileSourceError) -> any PyramidTileSource {
+        try options.check(place)
+        let delivery = TileDelivery(options)
+        var file = try TIFFFile(place, http: http, counter: delivery.counter)
+        if TIFFLevel.isTiled(file.main) {
+            return try TIFFTileSource(&file, http: http, options: options, delivery: delivery)
+        }
+        defer { file.reader.stop() }
+        let strips = try TIFFStrips(&file, limit: image.memoryLimit.bytes)
+        return try ImageTileSource(
+            strips,
+            name: place,
+            own: file.reader.dataSet,
+            image: image,
+            options: options,
+            progress: progress
+        )
+    }
+}

@@ -1,0 +1,129 @@
+import CTileImages
+import TileCache
+
+/// A TIFF in strips, decoded from the top: what a large image is cut from.
+struct TIFFStrips: ImageRowSource {
+    private let level: TIFFLevel
+    private let reader: ByteRangeReader
+
+    static let hint =
+        "convert it, with \"gdal_translate -of COG\" or \"vips tiffsave --tile --pyramid\""
+
+    /// - Parameter limit: Maximum bytes to fetch from a server.
+    init(_ file: inout TIFFFile, limit: Int) throws(TileSourceError) {
+        level = try TIFFLevel(file.main, isLittle: file.format.isLittle, room: TIFFLevel.largestCount, &file.bytes)
+        reader = file.reader
+        let bytes = level.encodedBytes.all
+        guard !reader.isRemote || bytes <= limit else {
+            throw TileSourceError(
+                reader.name,
+                "its \(bytes) bytes are in strips, all of which would be fetched; the image memory limit is \(limit) "
+                    + "bytes: \(Self.hint)"
+            )
+        }
+    }
+
+    var name: String { reader.name }
+    var width: Int { level.width }
+    var height: Int { level.height }
+    var hint: String { ": \(Self.hint)" }
+    var isStorable: Bool { reader.isStorable }
+
+    /// A strip as it is in the file, as a file of its own and decoded.
+    var wholeBytes: Int {
+        let decoded = level.tileWidth * level.tileHeight * level.layout.samples * level.layout.bits / 8
+        return 2 * level.encodedBytes.largest * (level.layout.isPlanar ? level.layout.samples : 1) + decoded
+    }
+
+    func decode(
+        _ options: TileSourceOptions,
+        limit: Int,
+        into cutter: ImageCutter,
+        goesOn: (Int) -> Bool
+    ) throws(TileSourceError) {
+        var row = [UInt8](repeating: 255, count: width * 4)
+        for strip in 0..<level.rows {
+            let first = strip * level.tileHeight
+            let count = min(level.tileHeight, height - first)
+            let planes = try planes(of: strip)
+            /// Passes a row on; returns whether to continue.
+            func pass(_ number: Int, _ write: (UnsafeMutablePointer<UInt8>) -> Void) throws(TileSourceError) {
+                cutter.withNextRow { target in
+                    guard let start = target.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return }
+                    write(start)
+                }
+                if let failure = cutter.rowIsThere() { throw TileSourceError(name, failure.message) }
+                guard goesOn(number) else {
+                    throw TileSourceError(name, "it was given up at row \(number) of \(height)")
+                }
+            }
+            // What is not in the file is black, or transparent if there is alpha.
+            guard let planes else {
+                let bytes = options.format.bytesPerPixel ?? 4
+                for y in 0..<count { try pass(first + y + 1) { $0.update(repeating: 0, count: width * bytes) } }
+                continue
+            }
+            if level.isOfImages {
+                let file = level.file(planes[0])
+                let image = try StripImage(file, width: width, height: count, limit: limit, name(of: strip))
+                let writer = TilePixelWriter(options)
+                for y in 0..<count {
+                    try image.next(&row)
+                    try pass(first + y + 1) { writer.write(row, width, to: $0) }
+                }
+            } else {
+                let tile = TIFFTile(level, options, rows: count)
+                let decoded: [[UInt8]]
+                do { decoded = try tile.decode(planes) } catch { throw TileSourceError(name(of: strip), error.message) }
+                for y in 0..<count { try pass(first + y + 1) { tile.write(decoded, y, width, &row, to: $0) } }
+            }
+        }
+    }
+
+    private func name(of strip: Int) -> String { "\(name): strip \(strip)" }
+
+    private func planes(of strip: Int) throws(TileSourceError) -> [[UInt8]]? {
+        let ranges: [Range<Int>]?
+        do { ranges = try level.ranges(0, strip, size: reader.size) } catch {
+            throw TileSourceError(name(of: strip), error.message)
+        }
+        guard let ranges else { return nil }
+        var planes: [[UInt8]] = []
+        for range in ranges { planes.append(try reader.readNow(range)) }
+        return planes
+    }
+}
+
+/// A strip that is a JPEG or WebP file.
+private final class StripImage {
+    private let file: UnsafeMutableBufferPointer<UInt8>
+    private let reader: OpaquePointer
+    private let name: String
+
+    init(_ bytes: [UInt8], width: Int, height: Int, limit: Int, _ name: String) throws(TileSourceError) {
+        // The decoder reads it until its end.
+        let file = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: bytes.count)
+        _ = file.initialize(from: bytes)
+        var (info, error) = (ti_info(), ti_error())
+        guard let reader = ti_open_memory(file.baseAddress, file.count, &info, &error) else {
+            file.deallocate()
+            throw TileSourceError(name, error.text)
+        }
+        (self.file, self.reader, self.name) = (file, reader, name)
+        guard info.width == width, info.height == height else {
+            let found = "\(info.width) x \(info.height)"
+            throw TileSourceError(name, "an image of \(width) x \(height) pixels was expected, not \(found)")
+        }
+        guard ti_start(reader, UInt64(limit), &error) == ti_ok else { throw TileSourceError(name, error.text) }
+    }
+
+    deinit {
+        ti_close(reader)
+        file.deallocate()
+    }
+
+    func next(_ row: inout [UInt8]) throws(TileSourceError) {
+        var error = ti_error()
+        guard ti_row(reader, &row, &error) == ti_ok else { throw TileSourceError(name, error.text) }
+    }
+}

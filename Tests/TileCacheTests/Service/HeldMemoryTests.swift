@@ -1,0 +1,105 @@
+import Synchronization
+import Testing
+
+@testable import TileCache
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Memory that sources report counts against the limit.
+@Suite(.timeLimit(.minutes(15))) struct HeldMemoryTests {
+    private final class Archive: BlockingTileSource, MemoryReportingSource {
+        private let held: Lock<Int>
+
+        init(_ bytes: Int) { held = Lock(bytes) }
+
+        var bytes: Int {
+            get { held.withLock { $0 } }
+            set { held.withLock { $0 = newValue } }
+        }
+
+        var heldMemory: ByteCount { .bytes(bytes) }
+
+        func load(_ tile: TileCoordinate, into pixels: inout TilePixels) -> TileOutcome {
+            _ = pixels.withUnsafeMutableBytes { $0.initializeMemory(as: UInt8.self, repeating: 7) }
+            return .pixels
+        }
+    }
+
+    private func pyramid() throws -> TilePyramid { try .powerOfTwo(worldWidth: 4096, worldHeight: 4096, tileSize: 64) }
+
+    private func held(_ cache: TileCache) -> Int { cache.core.read { $0.pool.ledger[.sources] } }
+
+    /// A source of two layers counts once, in each cache; it counts until the last of them is removed.
+    @Test func eachSourceCountsOnce() throws {
+        let (first, second) = (Archive(100_000), Archive(20_000))
+        let cache = try TileCache(byteLimit: .mebibytes(4), workers: 1)
+        let before = cache.statistics.memory.bookkeeping.bytes
+        let layers = try [first, first, second].map { try cache.addLayer($0, pyramid: pyramid()) }
+        #expect(held(cache) == 120_000 && cache.statistics.memory.bookkeeping.bytes >= before + 120_000)
+        let other = try TileCache(byteLimit: .mebibytes(4), workers: 1)
+        _ = try other.addLayer(first, pyramid: pyramid())
+        #expect(held(other) == 100_000)
+        cache.removeLayer(layers[0])
+        #expect(held(cache) == 120_000)
+        cache.removeLayer(layers[1])
+        #expect(held(cache) == 20_000)
+        cache.removeLayer(layers[2])
+        #expect(held(cache) == 0)
+        #expect(cache.shutdown() && other.shutdown())
+    }
+
+    /// What grows is measured again, and tiles make room for it; less is given back.
+    @Test func growthIsMeasured() throws {
+        let archive = Archive(0)
+        let cache = try TileCache(byteLimit: .mebibytes(2), workers: 2)
+        let layer = try cache.addLayer(archive, pyramid: pyramid())
+        let view = cache.makeView(layers: [layer], selection: TileLevelSelection(), policy: { NoPrefetch() })
+        let viewport = TileViewport(center: WorldPoint(x: 512, y: 512), width: 1024, height: 256)
+        func isDrawn() -> Bool {
+            view.update(viewport)
+            return view.frame().missingTileCount == 0
+        }
+        var tries = 0
+        while !isDrawn(), tries < 30_000 {
+            usleep(1000)
+            tries += 1
+        }
+        for bytes in [700_000, 900_000, 10_000] {
+            archive.bytes = bytes
+            cache.core.noteHeldMemory()
+            #expect(held(cache) == bytes)
+            let memory = cache.statistics.memory
+            #expect(memory.used <= memory.limit && cache.statistics.contradictions.isEmpty)
+        }
+        // Twice the limit cannot be counted; what was counted stays.
+        archive.bytes = 4 << 20
+        cache.core.noteHeldMemory()
+        #expect(held(cache) == 10_000)
+        // A wrong number is none.
+        archive.bytes = -1
+        cache.core.noteHeldMemory()
+        #expect(held(cache) == 0 && cache.shutdown())
+    }
+
+    /// It is asked once a second, by the time of the plan.
+    @Test func itIsAskedSeldom() throws {
+        let archive = Archive(1000)
+        let cache = try TileCache(byteLimit: .mebibytes(2), workers: 1)
+        _ = try cache.addLayer(archive, pyramid: pyramid())
+        var memory = HeldMemory()
+        let asked = [0, 999_999_999, 1_000_000_000, 1_500_000_000, 2_000_000_000].map { memory.startMeasuring(now: $0) }
+        #expect(asked == [true, false, true, false, true])
+        #expect(memory.startMeasuring(now: nil) && memory.startMeasuring(now: nil) && cache.shutdown())
+    }
+
+    @Test func whatHasNoRoomIsRefused() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(2), workers: 1)
+        let before = cache.core.read { $0.pool.ledger.accountBytes }
+        #expect(throws: TileCacheError.self) { _ = try cache.addLayer(Archive(3 << 20), pyramid: pyramid()) }
+        #expect(held(cache) == 0 && cache.core.read { $0.pool.ledger.accountBytes } == before && cache.shutdown())
+    }
+}

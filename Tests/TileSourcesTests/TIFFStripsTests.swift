@@ -1,0 +1,161 @@
+import Testing
+
+@testable import TileCache
+@testable import TileSources
+
+/// TIFF files in strips, which are read as large images.
+@Suite(.timeLimit(.minutes(15))) struct TIFFStripsTests {
+    private let folder = ScratchFolder()
+    private let straight = TileSourceOptions(alpha: .straight, tileSize: 32)
+
+    private func write(_ directory: MadeTIFF.Directory, isLittle: Bool = true, isBig: Bool = false) -> String {
+        let made = MadeTIFF(directories: [directory], isLittle: isLittle, isBig: isBig)
+        return folder.write(made.bytes(), to: "made.tif")
+    }
+
+    private func strips(_ image: TestImage, rows: Int) -> MadeTIFF.Directory {
+        var directory = MadeTIFF.Directory(image)
+        (directory.tile, directory.stripRows) = (0, rows)
+        return directory
+    }
+
+    private func expect(_ source: any PyramidTileSource, _ image: TestImage) throws {
+        let source = try #require(source as? ImageTileSource)
+        let level = source.pyramid.maximumLevel
+        #expect(source.pyramid.worldWidth == Double(image.width) && source.pyramid.worldHeight == Double(image.height))
+        for column in 0...(image.width - 1) / 32 {
+            for row in 0...(image.height - 1) / 32 {
+                let part = image.part(x: column * 32, y: row * 32, width: 32, height: 32)
+                #expect(try source.loaded(level, column, row).image == part, "tile \(column), \(row)")
+            }
+        }
+    }
+
+    @Test(arguments: [8, 16, 32], [1, 3, 4])
+    func samplesAreRead(bits: Int, samples: Int) throws {
+        for variant in 0..<8 {
+            var image = TestImage(width: 70, height: 45, seed: variant, hasAlpha: samples == 4)
+            // One row, some that do not divide the height, all.
+            var directory = strips(image, rows: [1, 7, 0][variant % 3])
+            (directory.bits, directory.samples) = (bits, samples)
+            directory.isPlanar = variant & 1 != 0
+            directory.compression = variant & 2 != 0 ? 8 : 1
+            let path = write(directory, isLittle: variant & 4 == 0, isBig: variant % 3 == 0)
+            if samples == 1 {
+                for pixel in stride(from: 0, to: image.pixels.count, by: 4) {
+                    for channel in 1...2 { image.pixels[pixel + channel] = image.pixels[pixel] }
+                }
+            }
+            try expect(ImageTileSource(path: path, options: straight), image)
+        }
+    }
+
+    /// The addresses `tiff:` and `image:` open it, from a disk and from a server.
+    @Test func addressesOpenIt() throws {
+        let image = TestImage(width: 100, height: 60)
+        let path = write(strips(image, rows: 16))
+        let server = try #require(RangeServer(MadeTIFF(directories: [strips(image, rows: 16)]).bytes()))
+        for text in ["tiff:\(path)", "image:\(path)", "tiff:\(server.address)"] {
+            var reached = 0.0
+            let source = try #require(TileSourceAddress(text)).open(straight) {
+                reached = $0
+                return true
+            }
+            try expect(source, image)
+            #expect(reached == 1 && source.dataSet.contains { $0.contains("bytes") })
+        }
+        // One in tiles stays what it is.
+        let tiled = write(MadeTIFF.Directory(image))
+        #expect(try #require(TileSourceAddress("tiff:\(tiled)")).open() is TIFFTileSource)
+        let said = message { _ = try ImageTileSource(path: tiled) }
+        #expect(said == "\(tiled): it is tiled: open it as it is, by tiff: or with TIFFTileSource")
+    }
+
+    @Test func jpegAndWebPStripsAreRead() throws {
+        let image = TestImage(width: 90, height: 50)
+        var directory = strips(image, rows: 20)
+        (directory.compression, directory.encode) = (50001, { $0.webP })
+        try expect(ImageTileSource(path: write(directory), options: straight), image)
+        (directory.compression, directory.stripRows, directory.encode) = (7, 0, { $0.jpeg() })
+        directory.more = [.init(tag: 262, type: 3, values: [6])]
+        let alone = try ImageTileSource(path: folder.write(image.jpeg(), to: "whole.jpg"), options: straight)
+        let whole = try ImageTileSource(path: write(directory), options: straight)
+        for (column, row) in [(0, 0), (2, 1), (1, 0)] {
+            #expect(try whole.loaded(2, column, row).image == alone.loaded(2, column, row).image)
+        }
+        // A strip of another size.
+        directory.encode = { $0.part(x: 0, y: 0, width: 90, height: 49).jpeg() }
+        let path = write(directory)
+        #expect(
+            message { _ = try ImageTileSource(path: path) }
+                == "\(path): strip 0: an image of 90 x 50 pixels was expected, not 90 x 49"
+        )
+    }
+
+    @Test func absentStripsAreEmpty() throws {
+        var image = TestImage(width: 40, height: 40)
+        var directory = strips(image, rows: 10)
+        directory.absent = [1]
+        for index in 10 * 160..<20 * 160 { image.pixels[index] = 0 }
+        try expect(ImageTileSource(path: write(directory), options: straight), image)
+    }
+
+    /// What is too large is refused with a hint, before it is read.
+    @Test func largeOnesAreRefused() throws {
+        let directory = strips(TestImage(width: 100, height: 60), rows: 16)
+        let path = write(directory)
+        let server = try #require(RangeServer(MadeTIFF(directories: [directory]).bytes()))
+        var few = ImageTileOptions()
+        few.memoryLimit = .bytes(10_000)
+        let hint = TIFFStrips.hint
+        #expect(hint.contains("gdal_translate -of COG"))
+        let local = message { _ = try ImageTileSource(path: path, image: few) }
+        #expect(local.contains("100 x 60 pixels need") && local.hasSuffix("limit is 10000 bytes: \(hint)"))
+        let remote = message { _ = try TileSourceAddress.tiff(server.address).open(image: few) }
+        #expect(remote.contains("its 18000 bytes are in strips, all of which would be fetched") && remote.hasSuffix(hint))
+        #expect(server.asked.count == 1)
+        func refusal(_ more: [MadeTIFF.Field]) -> String {
+            var directory = directory
+            directory.more = more
+            let path = write(directory)
+            let said = message { _ = try TileSourceAddress.tiff(path).open() }
+            #expect(said.hasPrefix("\(path): "))
+            return said
+        }
+        // A strip of 64 MiB and of 2^60 bytes.
+        let huge = [MadeTIFF.Field(tag: 257, type: 4, values: [1 << 20]), .init(tag: 278, type: 4, values: [1 << 20])]
+        #expect(refusal(huge).contains("strips of at most 67108864 bytes were expected: \(hint)"))
+        #expect(refusal(huge + [.init(tag: 256, type: 4, values: [1 << 30])]).contains("strips of at most"))
+        #expect(refusal([.init(tag: 278, type: 4, values: [0])]).contains("RowsPerStrip of 1 to 4294967295 was expected"))
+        #expect(refusal([.init(tag: 273, type: 4, values: [8])]).contains("4 strips were expected, not 1 offsets"))
+        #expect(refusal([.init(tag: 273, type: 4, values: [8, 8, 8, 1 << 30])]).contains("strip 3: its 3600 bytes at"))
+    }
+
+    /// Each byte of the beginning changed, and truncated files: the image, another one, or an error that names the file.
+    @Test(arguments: [1, 8] as [UInt64]) func damagedFiles(compression: UInt64) throws {
+        var directory = strips(TestImage(width: 40, height: 30), rows: 4)
+        directory.compression = compression
+        let bytes = MadeTIFF(directories: [directory]).bytes()
+        var image = ImageTileOptions()
+        (image.memoryLimit, image.diskLimit) = (.mebibytes(8), .mebibytes(8))
+        func look(_ bytes: [UInt8]) -> Bool {
+            let path = folder.write(bytes, to: "made.tif")
+            do {
+                let source = try TileSourceAddress.tiff(path).open(image: image)
+                #expect(source is ImageTileSource)
+                return true
+            } catch {
+                #expect("\(error)".hasPrefix(path))
+                return false
+            }
+        }
+        var (opened, random) = (0, SplitMix64(seed: compression))
+        for position in 0..<min(4096, bytes.count) {
+            var damaged = bytes
+            damaged[position] ^= UInt8(random.next() % 255 + 1)
+            if look(damaged) { opened += 1 }
+        }
+        #expect(opened > 100 && opened < bytes.count)
+        for number in 0..<200 { #expect(!look(Array(bytes[..<(bytes.count * number / 200)]))) }
+    }
+}
