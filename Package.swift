@@ -155,7 +155,7 @@ let package = Package(
                 "TileSources", "TileCache", "TileDiskStore", "CacheBenchKit", "PanTraces", "CTileImages", "CTileSQLite",
                 "CTilePNG", "CTileJPEG", "CTileWebP", "CTileZlib",
             ],
-            exclude: ["Support/tile_server.py"],
+            exclude: ["Support/tile_server.py", "Support/other_readers.py"],
             swiftSettings: settings
         ),
     ],

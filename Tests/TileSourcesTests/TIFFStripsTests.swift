@@ -112,7 +112,8 @@ import Testing
         let local = message { _ = try ImageTileSource(path: path, image: few) }
         #expect(local.contains("100 x 60 pixels need") && local.hasSuffix("limit is 10000 bytes: \(hint)"))
         let remote = message { _ = try TileSourceAddress.tiff(server.address).open(image: few) }
-        #expect(remote.contains("its 18000 bytes are in strips, all of which would be fetched") && remote.hasSuffix(hint))
+        #expect(remote.contains("its 18000 bytes are in strips, all of which would be fetched"))
+        #expect(remote.hasSuffix(hint))
         #expect(server.asked.count == 1)
         func refusal(_ more: [MadeTIFF.Field]) -> String {
             var directory = directory
@@ -126,7 +127,7 @@ import Testing
         let huge = [MadeTIFF.Field(tag: 257, type: 4, values: [1 << 20]), .init(tag: 278, type: 4, values: [1 << 20])]
         #expect(refusal(huge).contains("strips of at most 67108864 bytes were expected: \(hint)"))
         #expect(refusal(huge + [.init(tag: 256, type: 4, values: [1 << 30])]).contains("strips of at most"))
-        #expect(refusal([.init(tag: 278, type: 4, values: [0])]).contains("RowsPerStrip of 1 to 4294967295 was expected"))
+        #expect(refusal([.init(tag: 278, type: 4, values: [0])]).contains("RowsPerStrip of 1 to 4294967295"))
         #expect(refusal([.init(tag: 273, type: 4, values: [8])]).contains("4 strips were expected, not 1 offsets"))
         #expect(refusal([.init(tag: 273, type: 4, values: [8, 8, 8, 1 << 30])]).contains("strip 3: its 3600 bytes at"))
     }

@@ -26,7 +26,9 @@ extension Layers {
 extension CacheCore {
     /// Bytes of a source that no layer has yet.
     func newSourceBytes(_ source: AnySource) -> Int {
-        guard let new = source.reporting, !read({ $0.layers.reporting }).contains(where: { $0 === new }) else { return 0 }
+        guard let new = source.reporting else { return 0 }
+        let known = read { $0.layers.reporting }
+        if known.contains(where: { $0 === new }) { return 0 }
         return max(new.heldMemory.bytes, 0)
     }
 
@@ -36,7 +38,7 @@ extension CacheCore {
     func noteHeldMemory(now: Int64? = nil) {
         let asked = perform { state -> (stores: Stores?, sources: [any MemoryReportingSource]?)? in
             let stores = state.stores.startMeasuring(now: now) ? state.stores : nil
-            let sources = state.heldMemory.startMeasuring(now: now) ? state.layers.reporting : nil
+            let sources = state.layers.startMeasuring(now: now) ? state.layers.reporting : nil
             // Sources that have gone hold nothing.
             let isIdle = sources.map { $0.isEmpty && state.pool.ledger[.sources] == 0 } ?? true
             return stores == nil && isIdle ? nil : (stores, sources)

@@ -58,7 +58,6 @@ struct CoreState: ~Copyable {
 
     var synthesis = SynthesisState()
     var stores = Stores()
-    var heldMemory = HeldMemory()
     /// Tiles to give to stores.
     private(set) var saves = SaveQueue()
     var times: LoadWaits

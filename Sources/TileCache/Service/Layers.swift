@@ -47,6 +47,7 @@ struct Layers: RandomAccessCollection {
     private var addedCount = 0
     /// Indices of layers being removed.
     private(set) var removed: [Int] = []
+    private var heldMemory = HeldMemory()
     /// Sum of the guaranteed shares, 0...1.
     private var guaranteedShares = 0.0
 
@@ -56,6 +57,9 @@ struct Layers: RandomAccessCollection {
         @inline(__always) _read { yield records[layer] }
         @inline(__always) _modify { yield &records[layer] }
     }
+
+    /// Whether to ask sources for the memory that they hold.
+    mutating func startMeasuring(now: Int64?) -> Bool { heldMemory.startMeasuring(now: now) }
 
     /// Error if a guaranteed share exceeds what is left of the limit, apart from rounding.
     func error(guaranteeing share: LayerShare) -> TileCacheError? {

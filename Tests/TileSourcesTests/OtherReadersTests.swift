@@ -1,0 +1,219 @@
+import Testing
+
+@testable import TileCache
+@testable import TileSources
+
+/// Windows of large TIFFs that other programs write, as other programs read them: 200 random ones, all corners and edges.
+@Suite(.serialized, .timeLimit(.minutes(15))) struct OtherReadersTests {
+    private let folder = ScratchFolder()
+    private static let image = TestImage(width: 1100, height: 900, hasAlpha: true)
+
+    /// A picture that a program makes of the test's image.
+    private func made(_ kind: String, by python: String) throws -> String {
+        let raw = folder.write(Self.image.pixels, to: "picture.raw")
+        let path = "\(folder.path)/made.tif"
+        let command = "make \(kind) '\(raw)' \(Self.image.width) \(Self.image.height) '\(path)'"
+        try #require(OtherReaders.run(python, command), "\(kind) was made")
+        return path
+    }
+
+    /// Compares a file's windows; `levels` is how many there are.
+    private func compare(
+        _ path: String,
+        with reader: String,
+        by python: String,
+        within limit: Int,
+        levels: Int
+    ) throws {
+        let windows = "\(folder.path)/windows"
+        try #require(OtherReaders.run(python, "read \(reader) '\(path)' 1 '\(windows)'"), "\(reader) reads")
+        let source = try TIFFTileSource(path, options: TileSourceOptions(alpha: .straight))
+        #expect(source.pyramid.levels.count == levels)
+        var tiles: [TileCoordinate: TestImage] = [:]
+        var (count, seen) = (0, Set<Int>())
+        for window in try OtherReaders.windows(windows) {
+            let level = source.pyramid.maximumLevel - window.level
+            let extent = source.pyramid.levels[level]
+            var found = TestImage(width: window.image.width, height: window.image.height, pixels: window.image.pixels)
+            for column in window.x / extent.tileWidth...(window.x + found.width - 1) / extent.tileWidth {
+                for row in window.y / extent.tileHeight...(window.y + found.height - 1) / extent.tileHeight {
+                    let tile = TileCoordinate(level: level, column: column, row: row)
+                    let pixels = try tiles[tile] ?? source.loaded(level, column, row).image
+                    tiles[tile] = pixels
+                    found.paste(
+                        pixels,
+                        x: column * extent.tileWidth - window.x,
+                        y: row * extent.tileHeight - window.y
+                    )
+                }
+            }
+            count += 1
+            seen.insert(level)
+            guard found != window.image else { continue }
+            let most = zip(found.pixels, window.image.pixels).map { abs(Int($0) - Int($1)) }.max() ?? 0
+            #expect(most <= limit, "level \(level), \(window.x), \(window.y): \(found.width) x \(found.height)")
+        }
+        #expect(count == 200 + 9 * levels && seen.count == levels && source.statistics.failureCount == 0)
+    }
+
+    /// Cloud-optimised GeoTIFF of GDAL, as GDAL reads it.
+    @Test(
+        .enabled(if: OtherReaders.gdal != nil, "gdal-bin and python3-gdal are not installed"),
+        arguments: [
+            "NONE:NO:rgb", "LZW:NO:rgba", "LZW:STANDARD:sixteen", "DEFLATE:STANDARD:rgb",
+            "DEFLATE:FLOATING_POINT:float", "ZSTD:STANDARD:grey", "ZSTD:NO:float", "JPEG:NO:rgb", "JPEG:NO:grey", "WEBP:NO:rgb", "WEBP:NO:rgba",
+        ]
+    )
+    func pyramidsOfGDAL(kind: String) throws {
+        let python = try #require(OtherReaders.gdal)
+        let path = try made("cog:\(kind)", by: python)
+        try compare(path, with: "gdal", by: python, within: kind.hasPrefix("JPEG") ? 1 : 0, levels: 5)
+    }
+
+    /// What is not decoded is refused by its name.
+    @Test(
+        .enabled(if: OtherReaders.gdal != nil, "gdal-bin and python3-gdal are not installed"),
+        arguments: ["LZMA", "LERC"]
+    )
+    func otherCompressionsOfGDALAreRefused(name: String) throws {
+        let path = try made("cog:\(name):NO:rgb", by: try #require(OtherReaders.gdal))
+        #expect(message { _ = try TIFFTileSource(path) }.contains("or none was expected, not \(name)"))
+    }
+
+    /// Cloud-optimised GeoTIFF of rio-cogeo, as rasterio reads it.
+    @Test(
+        .enabled(if: OtherReaders.rioCOGeo != nil, "PyPI's rio-cogeo is not installed"),
+        arguments: ["jpeg", "webp", "zstd", "lzw", "deflate", "packbits", "raw"]
+    )
+    func pyramidsOfRioCOGeo(profile: String) throws {
+        let python = try #require(OtherReaders.rioCOGeo)
+        let path = try made("rio:\(profile)", by: python)
+        // WebP with loss, too: both decode with libwebp.
+        try compare(path, with: "rasterio", by: python, within: profile == "jpeg" ? 1 : 0, levels: 4)
+    }
+
+    /// OME-TIFF of tifffile with sub-directories, as it reads it itself. Without PyPI's imagecodecs it writes Deflate.
+    @Test(
+        .enabled(if: OtherReaders.tifffile != nil, "python3-tifffile is not installed"),
+        arguments: [
+            "none:rgb:contig:small", "zlib:rgb:separate:big", "zlib:sixteen:contig:big", "none:grey:contig:small",
+            "zlib:float:separate:small",
+        ]
+    )
+    func pyramidsOfTifffile(kind: String) throws {
+        let python = try #require(OtherReaders.tifffile)
+        try compare(made("ome:\(kind)", by: python), with: "tifffile", by: python, within: 0, levels: 3)
+    }
+
+    @Test(
+        .enabled(if: OtherReaders.imagecodecs != nil, "PyPI's tifffile and imagecodecs are not installed"),
+        arguments: [
+            "jpeg:rgb:contig:small", "lzw:sixteen:contig:small", "zstd:rgb:separate:big", "webp:rgb:contig:small",
+        ]
+    )
+    func compressedPyramidsOfTifffile(kind: String) throws {
+        let python = try #require(OtherReaders.imagecodecs)
+        let limit = kind.hasPrefix("jpeg") ? 1 : 0
+        try compare(made("ome:\(kind)", by: python), with: "tifffile", by: python, within: limit, levels: 3)
+    }
+
+    /// A scanned slide in Aperio's layout, written here: openslide knows it by its description.
+    @Test(.enabled(if: OtherReaders.openslide != nil, "python3-openslide is not installed"))
+    func slidesAsOpenSlideReadsThem() throws {
+        let python = try #require(OtherReaders.openslide)
+        let images = [(1024, 768), (256, 192), (64, 48)].enumerated().map {
+            TestImage(width: $1.0, height: $1.1, seed: $0)
+        }
+        var directories = images.map { image in
+            var directory = MadeTIFF.Directory(image)
+            (directory.tile, directory.compression, directory.encode) = (64, 7, { $0.jpeg() })
+            directory.more = [.init(tag: 262, type: 3, values: [6])]
+            return directory
+        }
+        let about = "Aperio Image Library v11.2.1\n1024x768 (64x64) JPEG/RGB Q=90|AppMag = 20|MPP = 0.499\0"
+        directories[0].more.append(.init(tag: 270, type: 2, values: about.utf8.map { UInt64($0) }))
+        var thumbnail = MadeTIFF.Directory(TestImage(width: 32, height: 24))
+        (thumbnail.tile, thumbnail.compression, thumbnail.encode) = (0, 7, { $0.jpeg() })
+        thumbnail.more = [.init(tag: 262, type: 3, values: [6])]
+        var label = thumbnail
+        label.kind = 1
+        directories = [directories[0], thumbnail, directories[1], directories[2], label]
+        let path = folder.write(MadeTIFF(directories: directories).bytes(), to: "slide.svs")
+        try compare(path, with: "openslide", by: python, within: 1, levels: 3)
+    }
+
+    /// A generic tiled TIFF of libvips, as openslide reads it.
+    @Test(
+        .enabled(if: OtherReaders.openslide != nil && OtherPrograms.vips, "python3-openslide or vips is missing"),
+        arguments: ["jpeg", "deflate"]
+    )
+    func pyramidsOfVipsAsOpenSlideReadsThem(compression: String) throws {
+        let python = try #require(OtherReaders.openslide)
+        let picture = folder.write(TestImage(width: 1024, height: 768).png, to: "picture.png")
+        let path = "\(folder.path)/pyramid.tif"
+        let flags = "--tile --pyramid --tile-width 128 --tile-height 128 --compression \(compression)"
+        #expect(OtherPrograms.run("vips tiffsave '\(picture)' '\(path)' \(flags)"))
+        try compare(path, with: "openslide", by: python, within: compression == "jpeg" ? 1 : 0, levels: 4)
+    }
+}
+
+/// Python programs that read TIFF files.
+private enum OtherReaders {
+    struct Window {
+        /// From the finest.
+        var level: Int
+        var x: Int
+        var y: Int
+        var image: TestImage
+    }
+
+    /// The first Python that has what is needed; `TILECACHE_PYTHON` may name one with packages of PyPI.
+    static let gdal = OtherPrograms.gdal ? python("numpy osgeo.gdal_array") : nil
+    static let rioCOGeo = python("numpy rio_cogeo")
+    static let tifffile = python("numpy tifffile")
+    static let imagecodecs = python("numpy tifffile imagecodecs")
+    static let openslide = python("numpy openslide")
+
+    private static func python(_ modules: String) -> String? {
+        let candidates = ["\"$TILECACHE_PYTHON\"", "/usr/bin/python3", "python3"]
+        return candidates.first { run($0, "modules \(modules)") }
+    }
+
+    /// Runs the script beside this file.
+    static func run(_ python: String, _ arguments: String) -> Bool {
+        let folder = #filePath.prefix(upTo: #filePath.lastIndex(of: "/") ?? #filePath.endIndex)
+        return OtherPrograms.run("\(python) '\(folder)/Support/other_readers.py' \(arguments)")
+    }
+
+    static func windows(_ path: String) throws -> [Window] {
+        let bytes = try #require(OtherPrograms.bytes(path))
+        var (windows, place) = ([Window](), 0)
+        func number(_ index: Int) -> Int {
+            (0..<4).reduce(0) { $0 | Int(bytes[place + 4 * index + $1]) << (8 * $1) }
+        }
+        while place + 20 <= bytes.count {
+            let (width, height) = (number(3), number(4))
+            let end = place + 20 + 4 * width * height
+            try #require(end <= bytes.count)
+            let image = TestImage(width: width, height: height, pixels: Array(bytes[place + 20..<end]))
+            windows.append(Window(level: number(0), x: number(1), y: number(2), image: image))
+            place = end
+        }
+        return windows
+    }
+}
+
+extension TestImage {
+    /// Replaces what an image at a place covers.
+    fileprivate mutating func paste(_ image: TestImage, x: Int, y: Int) {
+        let columns = max(x, 0)..<min(x + image.width, width)
+        for row in max(y, 0)..<min(y + image.height, height) where !columns.isEmpty {
+            let from = ((row - y) * image.width + columns.lowerBound - x) * 4
+            let to = (row * width + columns.lowerBound) * 4
+            pixels.replaceSubrange(
+                to..<to + 4 * columns.count,
+                with: image.pixels[from..<from + 4 * columns.count]
+            )
+        }
+    }
+}

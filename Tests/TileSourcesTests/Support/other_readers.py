@@ -1,0 +1,229 @@
+"""Large pictures that other programs write, and windows of them as other programs read them.
+
+usage: other_readers.py modules NAME...               -- succeeds if all of these Python modules are there
+       other_readers.py make KIND IN WIDTH HEIGHT OUT  -- writes OUT from IN, red, green, blue and alpha of 8 bits
+       other_readers.py read READER FILE SEED OUT      -- writes windows of FILE to OUT
+
+A window is five numbers of 32 bits (level, from the finest; x; y; width; height) and its pixels, red, green, blue and
+alpha of 8 bits. There are 200 random ones, and of each level all corners and the middles of all edges.
+"""
+import importlib
+import random
+import struct
+import subprocess
+import sys
+
+
+def eight_bits(pixels):
+    """Samples of 16 bits are rounded, numbers with a point are 0 to 1."""
+    import numpy
+
+    if pixels.dtype == numpy.uint16:
+        return ((pixels.astype(numpy.uint32) * 255 + 32767) // 65535).astype(numpy.uint8)
+    if pixels.dtype in (numpy.float32, numpy.float64):
+        return (numpy.clip(pixels.astype(numpy.float64), 0, 1) * 255 + 0.5).astype(numpy.uint8)
+    return pixels
+
+
+def rgba(pixels):
+    """Rows of pixels of 1, 3 or 4 samples as red, green, blue and alpha."""
+    import numpy
+
+    pixels = eight_bits(pixels)
+    if pixels.ndim == 2:
+        pixels = pixels[:, :, None]
+    if pixels.shape[2] == 1:
+        pixels = numpy.repeat(pixels, 3, axis=2)
+    if pixels.shape[2] == 3:
+        alpha = numpy.full(pixels.shape[:2] + (1,), 255, numpy.uint8)
+        pixels = numpy.concatenate([pixels, alpha], axis=2)
+    return numpy.ascontiguousarray(pixels)
+
+
+class GDAL:
+    """GDAL's own overviews."""
+
+    def __init__(self, path):
+        from osgeo import gdal
+
+        gdal.UseExceptions()
+        self.file = gdal.Open(path)
+        first = self.file.GetRasterBand(1)
+        self.sizes = [(first.XSize, first.YSize)]
+        for index in range(first.GetOverviewCount()):
+            self.sizes.append((first.GetOverview(index).XSize, first.GetOverview(index).YSize))
+
+    def window(self, level, x, y, width, height):
+        import numpy
+
+        bands = [self.file.GetRasterBand(index + 1) for index in range(self.file.RasterCount)]
+        if level > 0:
+            bands = [band.GetOverview(level - 1) for band in bands]
+        return rgba(numpy.stack([band.ReadAsArray(x, y, width, height) for band in bands], axis=2))
+
+
+class Rasterio:
+    def __init__(self, path):
+        import rasterio
+
+        with rasterio.open(path) as file:
+            count = len(file.overviews(1))
+        self.files = [rasterio.open(path)] + [rasterio.open(path, overview_level=index) for index in range(count)]
+        self.sizes = [(file.width, file.height) for file in self.files]
+
+    def window(self, level, x, y, width, height):
+        import numpy
+        from rasterio.windows import Window
+
+        return rgba(numpy.moveaxis(self.files[level].read(window=Window(x, y, width, height)), 0, 2))
+
+
+class TIFFFile:
+    def __init__(self, path):
+        import tifffile
+
+        series = tifffile.TiffFile(path).series[0]
+        planar = series.axes.startswith("S")
+        import numpy
+
+        self.levels = [level.asarray() for level in series.levels]
+        if planar:
+            self.levels = [numpy.moveaxis(level, 0, 2) for level in self.levels]
+        self.sizes = [(level.shape[1], level.shape[0]) for level in self.levels]
+
+    def window(self, level, x, y, width, height):
+        return rgba(self.levels[level][y : y + height, x : x + width])
+
+
+class OpenSlide:
+    def __init__(self, path):
+        import openslide
+
+        self.file = openslide.OpenSlide(path)
+        self.sizes = list(self.file.level_dimensions)
+
+    def window(self, level, x, y, width, height):
+        import numpy
+
+        # Places are those of the finest level. Those of coarser ones are chosen so that they are whole.
+        scale = round(self.file.level_downsamples[level])
+        image = self.file.read_region((x * scale, y * scale), level, (width, height))
+        return numpy.asarray(image)
+
+
+READERS = {"gdal": GDAL, "rasterio": Rasterio, "tifffile": TIFFFile, "openslide": OpenSlide}
+
+
+def read(reader, path, seed, out):
+    file = READERS[reader](path)
+    dice = random.Random(int(seed))
+    places = []
+    for level, (width, height) in enumerate(file.sizes):
+        wide, high = min(width, 70), min(height, 60)
+        for x in (0, (width - wide) // 2, width - wide):
+            for y in (0, (height - high) // 2, height - high):
+                places.append((level, x, y, wide, high))
+    for _ in range(200):
+        level = dice.randrange(len(file.sizes))
+        width, height = file.sizes[level]
+        wide, high = dice.randint(1, min(width, 150)), dice.randint(1, min(height, 150))
+        places.append((level, dice.randint(0, width - wide), dice.randint(0, height - high), wide, high))
+    with open(out, "wb") as target:
+        for place in places:
+            pixels = file.window(*place)
+            assert pixels.shape == (place[4], place[3], 4), (place, pixels.shape)
+            target.write(struct.pack("<5i", *place) + pixels.tobytes())
+
+
+def run(*command):
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
+def geotiff(pixels, out):
+    """A GeoTIFF of these samples, without compression."""
+    from osgeo import gdal, gdal_array
+
+    gdal.UseExceptions()
+    kind = gdal_array.NumericTypeCodeToGDALTypeCode(pixels.dtype)
+    file = gdal.GetDriverByName("GTiff").Create(
+        out, pixels.shape[1], pixels.shape[0], pixels.shape[2], kind, ["ALPHA=YES"] if pixels.shape[2] == 4 else []
+    )
+    for index in range(pixels.shape[2]):
+        file.GetRasterBand(index + 1).WriteArray(pixels[:, :, index])
+
+
+def samples(pixels, kind):
+    import numpy
+
+    if kind == "grey":
+        return pixels[:, :, :1]
+    if kind == "sixteen":
+        return pixels[:, :, :3].astype(numpy.uint16) * 250 + 99
+    if kind == "float":
+        return pixels[:, :, :3].astype(numpy.float32) / 200 - 0.1
+    return pixels if kind == "rgba" else pixels[:, :, :3]
+
+
+def make_cog(pixels, words, out):
+    """cog:COMPRESSION[:PREDICTOR[:SAMPLES]] with gdal_translate."""
+    geotiff(samples(pixels, words[2]), out + ".source.tif")
+    # WebP without loss, so that both decode the same.
+    more = ["-co", "QUALITY=90"] if words[0] == "JPEG" else ["-co", "QUALITY=100"] if words[0] == "WEBP" else []
+    run(
+        "gdal_translate", "-q", "-of", "COG", "-co", "COMPRESS=" + words[0], "-co", "PREDICTOR=" + words[1],
+        "-co", "BLOCKSIZE=128", *more, out + ".source.tif", out,
+    )  # fmt: skip
+
+
+def make_rio(pixels, words, out):
+    """rio:PROFILE with rio-cogeo."""
+    import numpy
+    import rasterio
+    from rasterio.io import MemoryFile
+    from rio_cogeo.cogeo import cog_translate
+    from rio_cogeo.profiles import cog_profiles
+
+    colours = pixels[:, :, :3]
+    profile = {"driver": "GTiff", "count": 3, "dtype": "uint8", "height": pixels.shape[0], "width": pixels.shape[1]}
+    with MemoryFile() as memory:
+        with memory.open(**profile) as file:
+            file.write(numpy.moveaxis(colours, 2, 0))
+        with memory.open() as file:
+            options = dict(cog_profiles.get(words[0]), blockxsize=128, blockysize=128)
+            cog_translate(file, out, options, overview_level=3, in_memory=True, quiet=True)
+
+
+def make_ome(pixels, words, out):
+    """ome:COMPRESSION:SAMPLES with tifffile: levels in SubIFDs, the third a quarter of the second."""
+    import tifffile
+
+    own = samples(pixels, words[1])
+    if own.shape[2] == 1:
+        own = own[:, :, 0]
+    levels = [own, own[::2, ::2], own[::8, ::8]]
+    planar = words[2] == "separate"
+    if planar:
+        levels = [level.transpose(2, 0, 1) for level in levels]
+    options = dict(tile=(64, 96), compression=None if words[0] == "none" else words[0])
+    if own.ndim == 3:
+        options |= dict(photometric="rgb", planarconfig=words[2])
+    with tifffile.TiffWriter(out, ome=True, bigtiff=words[3] == "big") as file:
+        axes = "YX" if own.ndim == 2 else "SYX" if planar else "YXS"
+        file.write(levels[0], subifds=2, metadata={"axes": axes}, **options)
+        for level in levels[1:]:
+            file.write(level, subfiletype=1, **options)
+
+
+def make(kind, source, width, height, out):
+    import numpy
+
+    pixels = numpy.fromfile(source, numpy.uint8).reshape(int(height), int(width), 4)
+    word, *words = kind.split(":")
+    {"cog": make_cog, "rio": make_rio, "ome": make_ome}[word](pixels, words, out)
+
+
+if sys.argv[1] == "modules":
+    for name in sys.argv[2:]:
+        importlib.import_module(name)
+else:
+    {"make": make, "read": read}[sys.argv[1]](*sys.argv[2:])
