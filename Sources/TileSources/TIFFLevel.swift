@@ -110,8 +110,9 @@ struct TIFFLevel: Sendable {
             throw TileSourceError(path, "this system's libtiff cannot decode the compression \(compression)")
         }
         let photometric = try directory.number(.photometricInterpretation, 0...65_535, &bytes)
-        // What JPEG makes of YCbCr is red, green and blue.
-        let isColour = samples > 1 && (photometric == 2 || photometric == 6 && compression == 7)
+        // What JPEG makes of YCbCr is red, green and blue. Three bands of unknown meaning, which GDAL writes unless they
+        // have 8 bits, are drawn as such, too.
+        let isColour = samples > 1 && ([1, 2].contains(photometric) || photometric == 6 && compression == 7)
         let isImage = compression == 7 || compression == 50001
         guard isColour || samples == 1 && (photometric == 1 || photometric == 0 && !isImage) else {
             throw TileSourceError(
@@ -133,7 +134,8 @@ struct TIFFLevel: Sendable {
             photometric: photometric,
             predictor: try directory.number(.predictor, 1...3, default: 1, &bytes),
             isPlanar: isPlanar,
-            extra: Int(clamping: try directory.numbers(.extraSamples, atMost: 16, &bytes)?.first ?? 0)
+            // The last one is the fourth sample's, if there are more of them.
+            extra: Int(clamping: try directory.numbers(.extraSamples, atMost: 16, &bytes)?.last ?? 0)
         )
         tables = try directory.raw(.jpegTables, atMost: 1 << 16, &bytes) ?? []
         let (pixels, isHuge) = tileWidth.multipliedReportingOverflow(by: tileHeight * samples * Int(depth) / 8)

@@ -61,7 +61,8 @@ import Testing
         .enabled(if: OtherReaders.gdal != nil, "gdal-bin and python3-gdal are not installed"),
         arguments: [
             "NONE:NO:rgb", "LZW:NO:rgba", "LZW:STANDARD:sixteen", "DEFLATE:STANDARD:rgb",
-            "DEFLATE:FLOATING_POINT:float", "ZSTD:STANDARD:grey", "ZSTD:NO:float", "JPEG:NO:rgb", "JPEG:NO:grey", "WEBP:NO:rgb", "WEBP:NO:rgba",
+            "DEFLATE:FLOATING_POINT:float", "ZSTD:STANDARD:grey", "ZSTD:NO:float", "JPEG:NO:rgb", "JPEG:NO:grey",
+            "WEBP:NO:rgb", "WEBP:NO:rgba",
         ]
     )
     func pyramidsOfGDAL(kind: String) throws {

@@ -55,6 +55,18 @@ import Testing
         }
     }
 
+    /// Bands that are not said to be colours are taken as red, green and blue; the fourth is alpha if it is said to be.
+    @Test(arguments: [[0, 0], [0, 0, 2], [0, 0, 0]] as [[UInt64]]) func bandsAreColours(extra: [UInt64]) throws {
+        var image = TestImage(width: 70, height: 45, hasAlpha: true)
+        var directory = MadeTIFF.Directory(image)
+        directory.samples = extra.count + 1
+        directory.more = [.init(tag: 262, type: 3, values: [1]), .init(tag: 338, type: 3, values: extra)]
+        if extra.last == 0 {
+            for pixel in stride(from: 3, to: image.pixels.count, by: 4) { image.pixels[pixel] = 255 }
+        }
+        try expect(try TIFFTileSource(write(MadeTIFF(directories: [directory])), options: straight), 0, image)
+    }
+
     /// Overviews in a chain, as sub-directories, and in Aperio's order, with what is none.
     @Test(arguments: [0, 1, 2]) func overviewsAreFound(kind: Int) throws {
         let images = [(200, 130), (100, 65), (50, 33), (13, 9)].enumerated().map {

@@ -46,7 +46,11 @@ struct TileReader {
         }
         let statistics = source.statistics
         print(
-            milliseconds(opened), milliseconds(first), milliseconds(end), tiles, statistics.attempts,
+            milliseconds(opened),
+            milliseconds(first),
+            milliseconds(end),
+            tiles,
+            statistics.attempts,
             statistics.failureCount
         )
     }
