@@ -62,7 +62,7 @@ struct IIIFImage: Equatable {
         base = id?.text ?? own
         while base.hasSuffix("/") { base.removeLast() }
         guard id == nil || id?.text != nil, HTTPAddress(base) != nil, ByteRangeReader.isAddress(base),
-            base.utf8.allSatisfy({ $0 > 32 && $0 < 127 })
+            base.utf8.count <= 8192, base.utf8.allSatisfy({ $0 > 32 && $0 < 127 })
         else { throw fields.failure("\(version == 3 ? "id" : "@id") with an address of http or https", id) }
         width = try fields.number("width", 1...1 << 30)
         height = try fields.number("height", 1...1 << 30)

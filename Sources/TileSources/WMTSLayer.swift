@@ -19,6 +19,12 @@ struct WMTSLayer: Equatable {
     static let largestFile = 32 << 20
     /// Maximum number of elements and attributes.
     static let mostElements = 1 << 20
+    /// Layers that are tried if none is named.
+    static let mostTries = 1000
+    /// Maximum number of matrices of a set; maps of the whole earth have some 25.
+    static let mostMatrices = 200
+    /// Maximum bytes of a tile's address without its numbers.
+    static let longestAddress = 8192
 
     private static let formats: Set<String> = ["image/png", "image/png8", "image/jpeg", "image/jpg", "image/webp"]
 
@@ -34,6 +40,10 @@ struct WMTSLayer: Equatable {
         }
         let layers = contents.children("Layer")
         guard let first = layers.first else { throw TileSourceError(address, "Contents: a Layer was expected") }
+        var sets: [String: XMLElement] = [:]
+        for set in contents.children("TileMatrixSet") {
+            if let name = set.child("Identifier")?.text, sets[name] == nil { sets[name] = set }
+        }
         if let name = choice.layer {
             guard let layer = layers.first(where: { $0.child("Identifier")?.text == name }) else {
                 let names = layers.prefix(10).compactMap { $0.child("Identifier")?.text.prefix(60) }
@@ -43,14 +53,14 @@ struct WMTSLayer: Equatable {
                     "a layer \"\(name)\" was expected; there are \(names.joined(separator: ", "))\(more)"
                 )
             }
-            try self.init(layer, root, contents, choice)
+            try self.init(layer, root, sets, choice)
             return
         }
         // Layers without images, such as vector tiles, are passed over; the first one's problem is the message.
         var problem: TileSourceError?
-        for layer in layers {
+        for layer in layers.prefix(Self.mostTries) {
             do throws(TileSourceError) {
-                try self.init(layer, root, contents, choice)
+                try self.init(layer, root, sets, choice)
                 if layers.count > 1 {
                     let chosen = "the layer \"\(self.layer)\" of \(layers.count) was chosen; #layer= chooses another"
                     warning = [warning, "\(address): \(chosen)"].compactMap(\.self).joined(separator: "; ")
@@ -66,13 +76,12 @@ struct WMTSLayer: Equatable {
     private init(
         _ layer: XMLElement,
         _ root: XMLElement,
-        _ contents: XMLElement,
+        _ sets: [String: XMLElement],
         _ choice: WMTSChoice
     ) throws(TileSourceError) {
         let fields = WMTSFields(layer, choice.address)
         let id = try fields.text("Identifier")
-        let sets = contents.children("TileMatrixSet")
-        func set(_ name: String?) -> XMLElement? { sets.first { $0.child("Identifier")?.text == name } }
+        func set(_ name: String?) -> XMLElement? { name.flatMap { sets[$0] } }
         let links = layer.children("TileMatrixSetLink").filter { set($0.child("TileMatrixSet")?.text) != nil }
         let link =
             choice.matrixSet.map { name in links.first { $0.child("TileMatrixSet")?.text == name } } ?? links.first
@@ -96,6 +105,11 @@ struct WMTSLayer: Equatable {
         _ link: XMLElement,
         _ address: String
     ) throws(TileSourceError) {
+        guard matrixSet.children.count <= Self.mostMatrices + 10,
+            link.child("TileMatrixSetLimits")?.children.count ?? 0 <= Self.mostMatrices
+        else {
+            throw WMTSFields(matrixSet, address).failure("at most \(Self.mostMatrices) matrices were expected")
+        }
         var all: [WMTSMatrix] = []
         for element in matrixSet.children("TileMatrix") { all.append(try WMTSMatrix(element, address)) }
         if let limits = link.child("TileMatrixSetLimits")?.children("TileMatrixLimits"), !limits.isEmpty {
@@ -169,6 +183,9 @@ struct WMTSLayer: Equatable {
                 ("SERVICE", "WMTS"), ("REQUEST", "GetTile"), ("VERSION", "1.0.0"), ("LAYER", values["layer"] ?? ""),
                 ("STYLE", style), ("FORMAT", format), ("TILEMATRIXSET", matrixSet),
             ] + dimensions.map { ($0.name, $0.value) }
+        guard pairs.reduce(place.utf8.count, { $0 + $1.0.utf8.count + $1.1.utf8.count }) <= longestAddress else {
+            throw fields.failure("an address of at most \(longestAddress) bytes was expected")
+        }
         let query = pairs.map { "\(PercentCoding.encode($0.0))=\(PercentCoding.encode($0.1))&" }.joined()
         let link = !place.contains("?") ? "?" : place.hasSuffix("?") || place.hasSuffix("&") ? "" : "&"
         return [
@@ -201,6 +218,8 @@ struct WMTSLayer: Equatable {
         _ fields: WMTSFields
     ) throws(TileSourceError) -> [Part] {
         try check(template, fields)
+        let tooLong = "ResourceURL: an address of at most \(longestAddress) bytes was expected"
+        guard template.utf8.count <= longestAddress else { throw fields.failure(tooLong) }
         var (parts, text, rest) = ([Part](), "", Substring(template))
         while let open = rest.firstIndex(of: "{") {
             guard let close = rest[open...].firstIndex(of: "}") else {
@@ -215,6 +234,7 @@ struct WMTSLayer: Equatable {
                 text = ""
             } else if let value = values[name.lowercased()] {
                 text += PercentCoding.encode(value)
+                guard text.utf8.count <= longestAddress else { throw fields.failure(tooLong) }
             } else {
                 throw fields.failure("ResourceURL: {\(name.prefix(60))} has no Dimension of that name")
             }

@@ -253,6 +253,17 @@ import Testing
         #expect(template("http://h/{TileMatrix}/{TileRow}").contains("{TileRow} and {TileCol} were expected in"))
         #expect(template("http://h/{TileMatrix}/{TileRow}/{TileCol").contains("a } was expected for each {"))
         #expect(template("http://h/{Time}/{TileMatrix}").contains("{Time} has no Dimension of that name"))
+        let long = String(repeating: "x", count: 9000)
+        #expect(template("http://h/\(long)/{TileMatrix}/{TileRow}/{TileCol}").contains("at most 8192 bytes"))
+        #expect(said { $0.layers[0].id = long }.contains("an address of at most 8192 bytes was expected"))
+        #expect(said { $0.more = String(repeating: "<Note/>", count: 1 << 20) }.contains("fewer elements"))
+        #expect(
+            said {
+                ($0.matrices, $0.corners) = (
+                    .init(repeating: (1, 1), count: 300), .init(repeating: "0 0", count: 300)
+                )
+            }.contains("at most 200 matrices were expected")
+        )
         #expect(template("/{TileMatrix}/{TileRow}/{TileCol}").contains("an address of http or https"))
         func limits(_ text: String) -> String {
             said {
