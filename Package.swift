@@ -181,7 +181,11 @@ let package = Package(
     ]
     package.targets += [
         .target(name: "CTileCache"),
-        .target(name: "TileCacheC", dependencies: ["CTileCache", "TileCache", "TileTextures"], swiftSettings: settings),
+        .target(
+            name: "TileCacheC",
+            dependencies: ["CTileCache", "TileCache", "TileTextures"],
+            swiftSettings: settings
+        ),
         .target(name: "CTileSources", dependencies: ["CTileCache"]),
         .target(
             name: "TileSourcesC",

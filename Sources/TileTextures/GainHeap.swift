@@ -22,7 +22,9 @@ struct GainHeap {
         var place = 0
         while true {
             var best = place
-            for child in [2 * place + 1, 2 * place + 2] where child < items.count && isBefore(child, best) { best = child }
+            for child in [2 * place + 1, 2 * place + 2] where child < items.count && isBefore(child, best) {
+                best = child
+            }
             if best == place { return first }
             items.swapAt(place, best)
             place = best

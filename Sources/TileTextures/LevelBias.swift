@@ -99,7 +99,8 @@ struct LevelBias: Sendable {
                 // Cells of a grid that meet a convex figure: cells of a unit square meet it if their corner lies in the
                 // figure grown by a cell, which has at most area + half of the perimeter + 1 of them (Nosarzewska).
                 let area = width / level.tileSpanX * height / level.tileSpanY
-                let edges = ((width * cosine / level.tileSpanX).hypotenuse(width * sine / level.tileSpanY))
+                let edges =
+                    ((width * cosine / level.tileSpanX).hypotenuse(width * sine / level.tileSpanY))
                     + ((height * sine / level.tileSpanX).hypotenuse(height * cosine / level.tileSpanY))
                 count = min(count, (area + x + y + edges + 4).rounded(.down))
             }

@@ -2,8 +2,9 @@ public import TileCache
 
 /// Places slots in one large texture, row by row, instead of an array texture.
 public struct TextureAtlas: Hashable, Sendable {
-    /// Pixels of a slot.
+    /// Pixels a row of a slot.
     public let slotWidth: Int
+    /// Rows of a slot.
     public let slotHeight: Int
     /// Slots in a row.
     public let columns: Int

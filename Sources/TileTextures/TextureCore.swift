@@ -112,6 +112,8 @@ package struct TextureCore: Sendable {
 
     /// Ends a frame: what it draws once the uploads are done.
     package mutating func finish() -> TextureResult {
+        // Uploads may have replaced what was in them.
+        releaseBeyondLimit()
         var result = TextureResult(
             slotCount: table.slots.count,
             levelBias: bias.value,
@@ -205,11 +207,14 @@ package struct TextureCore: Sendable {
         }
     }
 
-    /// Slots beyond a lowered limit are released once no tile on screen is in them.
+    /// Slots beyond a lowered limit are released once no tile on screen is in them. Those that cover what nothing else
+    /// covers are uploaded again first, if they can be.
     private mutating func releaseBeyondLimit() {
         guard table.slots.count > table.limit else { return }
         for slot in (table.limit..<table.slots.count).reversed() where slot < table.slots.count {
-            guard table.slots[slot].key != nil, table.slots[slot].uses == 0, mayUncover(slot) else { continue }
+            guard let key = table.slots[slot].key, table.slots[slot].uses == 0,
+                pending[key] == nil || mayUncover(slot)
+            else { continue }
             table.release(slot)
             statistics.evictions += 1
         }

@@ -51,14 +51,17 @@ public struct TextureFrame: Sendable {
 public struct TextureStatistics: Hashable, Sendable {
     /// Frames.
     public internal(set) var frames = 0
-    /// Uploads, and their bytes.
+    /// Uploads.
     public internal(set) var uploads = 0
+    /// Bytes of the uploads.
     public internal(set) var uploadedBytes = 0
-    /// Maximum uploads of a frame, and maximum bytes.
+    /// Maximum uploads of a frame.
     public internal(set) var peakUploads = 0
+    /// Maximum bytes of a frame's uploads.
     public internal(set) var peakUploadedBytes = 0
-    /// Uploads of tiles that were not on screen, and their bytes.
+    /// Uploads of tiles that were not on screen.
     public internal(set) var aheadUploads = 0
+    /// Bytes of those.
     public internal(set) var aheadBytes = 0
     /// Those that have been drawn since.
     public internal(set) var aheadDrawn = 0

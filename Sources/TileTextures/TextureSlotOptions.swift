@@ -35,7 +35,7 @@ public struct TextureSlotOptions: Hashable, Sendable {
             throw .invalidConfiguration("1 to 65536 texture slots are expected, not \(slotLimit)")
         }
         guard sides.contains(width), sides.contains(height), let slotBytes else {
-            throw .invalidConfiguration("texture slots of 1 to 65536 pixels a side are expected, not \(width) x \(height)")
+            throw .invalidConfiguration("slots of 1 to 65536 pixels a side are expected, not \(width) x \(height)")
         }
         guard uploadBytes.bytes >= slotBytes else {
             throw .invalidConfiguration(

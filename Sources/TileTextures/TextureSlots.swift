@@ -135,7 +135,8 @@ public struct TextureSlots: Sendable {
         var leased: [LeasedTile] = []
         for placement in frame {
             let tile = placement.tile
-            guard let place = places[tile.identity.layer], fits(tile.identity.tile.level, of: screen.layers[place]) else {
+            guard let place = places[tile.identity.layer], fits(tile.identity.tile.level, of: screen.layers[place])
+            else {
                 continue
             }
             screen.tiles.append(
@@ -153,7 +154,9 @@ public struct TextureSlots: Sendable {
             )
         }
         for missing in frame.missing {
-            guard let place = places[missing.layer], fits(missing.tile.level, of: screen.layers[place]) else { continue }
+            guard let place = places[missing.layer], fits(missing.tile.level, of: screen.layers[place]) else {
+                continue
+            }
             screen.wants.append(TextureWant(layer: place, tile: missing.tile, worldRectangle: missing.worldRectangle))
         }
         // Placements are by layer. The sort is stable.

@@ -103,7 +103,9 @@ extension ViewModel {
         best.sort { ($1.worth, $0.number.number) < ($0.worth, $1.number.number) }
         for tile in best.prefix(max(limit - overviews, 0)) {
             let coordinate = pool.table[tile.number].key.coordinate
-            guard !tiles[..<overviews].contains(where: { $0.layer == tile.layer && $0.tile == coordinate }) else { continue }
+            guard !tiles[..<overviews].contains(where: { $0.layer == tile.layer && $0.tile == coordinate }) else {
+                continue
+            }
             append(tile.number, of: tile.layer, worth: tile.worth)
         }
         return tiles
