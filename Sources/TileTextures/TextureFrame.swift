@@ -76,4 +76,15 @@ public struct TextureStatistics: Hashable, Sendable {
 
     /// Creates counts of 0.
     public init() {}
+
+    /// Adds the counts of other slots; maxima are maxima of both.
+    package mutating func add(_ other: TextureStatistics) {
+        let sums: [WritableKeyPath<TextureStatistics, Int>] = [
+            \.frames, \.uploads, \.uploadedBytes, \.aheadUploads, \.aheadBytes, \.aheadDrawn, \.waitingFrames,
+            \.evictions, \.biasChanges, \.usedSlots,
+        ]
+        for field in sums { self[keyPath: field] += other[keyPath: field] }
+        peakUploads = max(peakUploads, other.peakUploads)
+        peakUploadedBytes = max(peakUploadedBytes, other.peakUploadedBytes)
+    }
 }

@@ -23,6 +23,16 @@ package struct ScreenTile: Sendable {
     package let generation: UInt32
 }
 
+extension ScreenTile {
+    init(_ composed: ComposedTile, of layer: LayerID) {
+        self.layer = layer
+        tile = composed.key.coordinate
+        worldRectangle = composed.worldRectangle
+        isDrawable = true
+        generation = composed.generation
+    }
+}
+
 /// A resident tile that a view may draw soon.
 package struct UpcomingTile: Sendable {
     package let layer: LayerID
