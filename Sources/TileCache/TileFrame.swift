@@ -109,21 +109,6 @@ public struct TileMemory: Hashable, @unchecked Sendable {
     public var offset: Int { slotIndex * slotStride }
 }
 
-/// Addresses of the slots of one size.
-struct SlotRange: Sendable {
-    let base: UInt
-    let byteCount: Int
-    let stride: Int
-
-    init(_ region: MemoryRegion, stride: Int) {
-        base = UInt(bitPattern: region.base)
-        byteCount = region.byteCount
-        self.stride = stride
-    }
-
-    func address(of slot: SlotID) -> UInt { base + UInt(slot.number) * UInt(stride) }
-}
-
 /// Leases some tiles until it is released.
 final class LeaseHold: Sendable {
     private let core: CacheCore

@@ -46,3 +46,18 @@ extension CacheCore {
         }
     }
 }
+
+/// Addresses of the slots of one size.
+struct SlotRange: Sendable {
+    let base: UInt
+    let byteCount: Int
+    let stride: Int
+
+    init(_ region: MemoryRegion, stride: Int) {
+        base = UInt(bitPattern: region.base)
+        byteCount = region.byteCount
+        self.stride = stride
+    }
+
+    func address(of slot: SlotID) -> UInt { base + UInt(slot.number) * UInt(stride) }
+}
