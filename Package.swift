@@ -213,7 +213,9 @@ let package = Package(
 
 // .ci/run builds only what has threads or memory of its own with a sanitizer, and the tests of that.
 if Context.environment["TILECACHE_SANITIZED"] != nil {
-    let left = ["cachebench", "CacheBenchTests", "DemoWorldTests", "PanTracesTests", "TileScrollTests"]
+    let left = [
+        "cachebench", "CacheBenchTests", "DemoWorldTests", "PanTracesTests", "TileScrollTests", "TileTexturesTests",
+    ]
     package.targets.removeAll { left.contains($0.name) }
     package.products.removeAll { $0.name == "cachebench" }
 }
