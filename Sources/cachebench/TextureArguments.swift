@@ -1,5 +1,6 @@
 import ArgumentParser
 import CacheBenchKit
+import PanTraces
 
 private let usual = ReplayOptions.Textures(slots: 1)
 
