@@ -41,7 +41,7 @@ public struct TextureFrame: Sendable {
     public let levelBias: Double
     /// Slots with which the view would need no bias, wherever it is.
     public let neededSlots: Int
-    /// Needed tiles that are ready in the cache and are not drawn exactly, because they wait for an upload.
+    /// Needed tiles that are ready in the cache and wait for their first upload.
     public let waitingTileCount: Int
     /// Needed tiles of which a part is not drawn at all.
     public let holeCount: Int

@@ -1,7 +1,8 @@
 public import TileCache
 
-/// Texture slots of one view and one pixel format: which tile is in which slot, what to upload and what to draw.
+/// Assigns a view's tiles to texture slots, and bounds the uploads of a frame.
 ///
+/// One value for each view and pixel format: it knows which tile is in which slot, what to upload and what to draw.
 /// The slots are the layers of an array texture, or the cells of an atlas (``TextureAtlas``). Each frame, a renderer
 /// passes the view's frame, copies the uploads, draws the placements and sets the view's level bias:
 ///
