@@ -14,6 +14,7 @@ let package = Package(
         .library(name: "TileCache", targets: ["TileCache"]),
         .library(name: "TileCacheConcurrency", targets: ["TileCacheConcurrency"]),
         .library(name: "TileScroll", targets: ["TileScroll"]),
+        .library(name: "TileTextures", targets: ["TileTextures"]),
         .library(name: "PanTraces", targets: ["PanTraces"]),
         .library(name: "DemoWorld", targets: ["DemoWorld"]),
         // Only for the packages in Benchmarks and Fuzz: nothing in it is public but what Benchmarks calls.
@@ -41,6 +42,8 @@ let package = Package(
         ),
         .target(name: "TileCacheConcurrency", dependencies: ["TileCache"], swiftSettings: settings),
         .target(name: "TileScroll", dependencies: ["TileCache"], swiftSettings: settings),
+        // Slots of textures on a graphics processor, and uploads to them.
+        .target(name: "TileTextures", dependencies: ["TileCache"], swiftSettings: settings),
         .target(name: "PanTraces", dependencies: ["TileCache"], swiftSettings: settings),
         .target(name: "DemoWorld", dependencies: ["TileCache"], swiftSettings: settings),
 
@@ -104,7 +107,7 @@ let package = Package(
         .target(name: "TileDiskStore", dependencies: ["TileCache", "CTileSQLite"], swiftSettings: settings),
         .target(
             name: "CacheBenchKit",
-            dependencies: ["TileCache", "TileScroll", "PanTraces", "DemoWorld", "CLZ4"],
+            dependencies: ["TileCache", "TileTextures", "TileScroll", "PanTraces", "DemoWorld", "CLZ4"],
             swiftSettings: settings
         ),
         .executableTarget(
@@ -127,7 +130,7 @@ let package = Package(
         .testTarget(
             name: "CacheBenchKitTests",
             dependencies: [
-                "CacheBenchKit", "DemoWorld", "PanTraces", "TileCache", "TestSupport",
+                "CacheBenchKit", "DemoWorld", "PanTraces", "TileCache", "TileTextures", "TestSupport",
             ],
             swiftSettings: settings
         ),
@@ -137,6 +140,11 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(name: "TileScrollTests", dependencies: ["TileScroll", "TileCache"], swiftSettings: settings),
+        .testTarget(
+            name: "TileTexturesTests",
+            dependencies: ["TileTextures", "TileCache", "TestSupport"],
+            swiftSettings: settings
+        ),
         .testTarget(name: "PanTracesTests", dependencies: ["PanTraces", "TileCache"], swiftSettings: settings),
         .testTarget(
             name: "TileDiskStoreTests",
@@ -173,7 +181,11 @@ let package = Package(
     ]
     package.targets += [
         .target(name: "CTileCache"),
-        .target(name: "TileCacheC", dependencies: ["CTileCache", "TileCache"], swiftSettings: settings),
+        .target(
+            name: "TileCacheC",
+            dependencies: ["CTileCache", "TileCache", "TileTextures"],
+            swiftSettings: settings
+        ),
         .target(name: "CTileSources", dependencies: ["CTileCache"]),
         .target(
             name: "TileSourcesC",
@@ -201,7 +213,9 @@ let package = Package(
 
 // .ci/run builds only what has threads or memory of its own with a sanitizer, and the tests of that.
 if Context.environment["TILECACHE_SANITIZED"] != nil {
-    let left = ["cachebench", "CacheBenchTests", "DemoWorldTests", "PanTracesTests", "TileScrollTests"]
+    let left = [
+        "cachebench", "CacheBenchTests", "DemoWorldTests", "PanTracesTests", "TileScrollTests", "TileTexturesTests",
+    ]
     package.targets.removeAll { left.contains($0.name) }
     package.products.removeAll { $0.name == "cachebench" }
 }

@@ -8,7 +8,7 @@ public struct TileIdentity: Hashable, Sendable {
     /// Position of the tile.
     public let tile: TileCoordinate
 
-    init(layer: LayerID, tile: TileCoordinate, generation: UInt32) {
+    package init(layer: LayerID, tile: TileCoordinate, generation: UInt32) {
         self.layer = layer
         self.tile = tile
         self.generation = generation
@@ -32,10 +32,12 @@ public struct LeasedTile: Sendable {
     public let alpha: TileAlphaMode
     /// Whether an invalidation came after these pixels; newer ones are being loaded.
     public let isStale: Bool
-    let address: UInt
-    let byteCount: Int
+    /// Bytes of the pixels, rows packed.
+    public let byteCount: Int
+    let slots: SlotRange
     let token: LeaseToken
     let hold: LeaseHold
+    private var address: UInt { slots.address(of: token.slot) }
 
     /// Bytes from one row to the next.
     public var bytesPerRow: Int { format.bytesPerPixel.map { $0 * width } ?? byteCount }
@@ -54,6 +56,16 @@ public struct LeasedTile: Sendable {
         try body(UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: address), count: byteCount))
     }
 
+    /// Place of the pixels in the range of memory that they share with other tiles. To wrap the range without a copy.
+    public var memory: TileMemory {
+        TileMemory(
+            rangeAddress: UnsafeRawPointer(bitPattern: slots.base)!,
+            rangeByteCount: slots.byteCount,
+            slotStride: slots.stride,
+            slotIndex: Int(token.slot.number)
+        )
+    }
+
     /// Leases this tile alone.
     public func retained() -> LeasedTile {
         LeasedTile(
@@ -63,12 +75,38 @@ public struct LeasedTile: Sendable {
             format: format,
             alpha: alpha,
             isStale: isStale,
-            address: address,
             byteCount: byteCount,
+            slots: slots,
             token: token,
             hold: hold.alone(token)
         )
     }
+}
+
+/// Memory of a leased tile: one slot of a range of equal slots.
+///
+/// The cache has one range of addresses for each slot size, which is the bytes of a tile rounded up to whole pages of
+/// the system. Base and stride are multiples of a page. The range does not move while any of its tiles is leased, or
+/// any layer of its tile size exists. A renderer may wrap it once (Metal's `bytesNoCopy`) and address tiles by their
+/// offset, or wrap the single slot of a leased tile.
+///
+/// Only slots of leased tiles may be read. The others' pages are committed and decommitted as tiles come and go, and
+/// the range has addresses for the highest byte limit. A driver that pins the pages of all it wraps would commit them
+/// beyond the limit, and keep the old pages of slots that were decommitted since (Vulkan's external host memory on many
+/// systems): there, wrap single slots while they are leased, or copy.
+public struct TileMemory: Hashable, @unchecked Sendable {
+    // Only an address: the lease protects the memory behind it.
+    /// Start of the range; a multiple of a page.
+    public let rangeAddress: UnsafeRawPointer
+    /// Bytes of the range, a multiple of a page. Most of them are addresses without memory.
+    public let rangeByteCount: Int
+    /// Bytes from one slot to the next, a multiple of a page; at least the bytes of a tile.
+    public let slotStride: Int
+    /// Index of the tile's slot in the range, from 0.
+    public let slotIndex: Int
+
+    /// Bytes from the start of the range to the tile's first byte.
+    public var offset: Int { slotIndex * slotStride }
 }
 
 /// Leases some tiles until it is released.
@@ -137,6 +175,14 @@ public struct TileFrame: RandomAccessCollection, Sendable, CustomStringConvertib
     public let missingTileCount: Int
     /// Needed tiles that are unavailable, in the order of the screen. Fallbacks, if any, are drawn in their place.
     public internal(set) var unavailable: [UnavailableTile] = []
+    /// Viewport of the last update; `nil` before the first, and if the renderer lists the needed tiles itself.
+    package internal(set) var viewport: TileViewport?
+    /// How the view chooses levels, without its level bias.
+    package internal(set) var selection = TileLevelSelection()
+    /// Needed tiles on screen that are not drawn exactly.
+    package internal(set) var missing: [ScreenTile] = []
+    /// Layers of the view, in the order of drawing.
+    package var layers: [FrameLayer] { contents.layers }
     /// Drawn area of the viewport in screen pixels; computed only if a tile is missing.
     package let coverage: Coverage
 

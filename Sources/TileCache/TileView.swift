@@ -97,6 +97,15 @@ public final class TileView: Sendable {
         set { core.perform { $0.views[id]?.promotionBudget = newValue } }
     }
 
+    /// Octaves by which levels are coarser than the view's selection says, 0 to 8. Default: 0.
+    ///
+    /// For a limit of the renderer's own, such as texture slots. Other numbers are clamped; NaN counts as 0. Changes the
+    /// needed tiles at once. Does not apply to tiles that the renderer lists itself.
+    public var levelBias: Double {
+        get { core.read { $0.views[id]?.model.levelBias } ?? 0 }
+        set { core.setLevelBias(newValue, ofView: id) }
+    }
+
     /// Size of the needed tiles if they exceed the limit; 0 if they fit. Coarser ones are drawn until they do.
     public var shortfall: ByteCount { .bytes(core.read { $0.views[id]?.model.shortfallBytes } ?? 0) }
 
@@ -115,4 +124,22 @@ public final class TileView: Sendable {
 
     /// Whether the last update changed the visible area.
     package var hasMoved: Bool { core.read { $0.views[id]?.model.hasMoved } ?? false }
+}
+
+/// What texture slots ask of a view.
+extension TileView {
+    /// Identifies a list of upcoming tiles.
+    package struct UpcomingVersion: Sendable {
+        let version: FrameVersion
+    }
+
+    /// Resident tiles that the view may draw soon, not leased, the most valuable first.
+    ///
+    /// - Parameter version: Of the list that the caller has; `nil` is returned if it has not changed.
+    package func upcoming(limit: Int, unless version: UpcomingVersion?) -> (UpcomingVersion, [UpcomingTile])? {
+        core.upcoming(ofView: id, limit: limit, unless: version?.version).map { (UpcomingVersion(version: $0), $1) }
+    }
+
+    /// Leases decoded tiles of the view's cache, each alone; `nil` for those that have gone since.
+    package func lease(_ tiles: [TileIdentity]) -> [LeasedTile?] { core.lease(tiles) }
 }

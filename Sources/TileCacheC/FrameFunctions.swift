@@ -9,25 +9,14 @@ extension tilecache_frame_info: VersionedStructure {
 /// Object behind `tilecache_frame`: a frame and the arrays read from it.
 final class FrameHandle: Sendable {
     let frame: TileFrame
-    /// Created on demand; several if programs of several versions read the frame.
-    private let arrays = Lock<[Array: UInt]>([:])
-
-    /// An array and the size of its elements.
-    private struct Array: Hashable {
-        var content: Content
-        var elementBytes: Int
-    }
+    private let arrays = ElementArrays<Content>()
 
     private enum Content { case placements, appeared, disappeared, unavailable }
 
     init(_ frame: TileFrame) { self.frame = frame }
 
-    deinit {
-        for address in arrays.withLock({ $0.values }) { UnsafeMutableRawPointer(bitPattern: address)?.deallocate() }
-    }
-
     func placements(elementBytes: Int) -> UnsafeRawPointer? {
-        array(Array(content: .placements, elementBytes: elementBytes), count: frame.count) { index in
+        arrays.array(.placements, elementBytes, count: frame.count) { index in
             let placement = frame[index]
             return tilecache_placement(
                 tile: tilecache_tile(placement.tile),
@@ -44,7 +33,7 @@ final class FrameHandle: Sendable {
 
     func unavailable(elementBytes: Int) -> UnsafeRawPointer? {
         let list = frame.unavailable
-        return array(Array(content: .unavailable, elementBytes: elementBytes), count: list.count) { index in
+        return arrays.array(.unavailable, elementBytes, count: list.count) { index in
             tilecache_unavailable_tile(
                 layer: tilecache_layer(truncatingIfNeeded: list[index].layer.serial),
                 cause: tilecache_cause(list[index].cause),
@@ -55,16 +44,38 @@ final class FrameHandle: Sendable {
     }
 
     private func identities(_ content: Content, _ list: [TileIdentity]) -> UnsafeRawPointer? {
-        array(Array(content: content, elementBytes: MemoryLayout<tilecache_identity>.size), count: list.count) {
+        arrays.array(content, MemoryLayout<tilecache_identity>.size, count: list.count) {
             tilecache_identity(list[$0])
         }
     }
+}
 
-    private func array<Element>(_ array: Array, count: Int, element: (Int) -> Element) -> UnsafeRawPointer? {
+/// Arrays that a program reads from an object, allocated as long as it exists.
+///
+/// Created on demand; several if programs of several versions read the object.
+final class ElementArrays<Content: Hashable & Sendable>: Sendable {
+    private let arrays = Lock<[Array: UInt]>([:])
+
+    /// An array and the size of its elements.
+    private struct Array: Hashable {
+        var content: Content
+        var elementBytes: Int
+    }
+
+    deinit {
+        for address in arrays.withLock({ $0.values }) { UnsafeMutableRawPointer(bitPattern: address)?.deallocate() }
+    }
+
+    func array<Element>(
+        _ content: Content,
+        _ bytes: Int,
+        count: Int,
+        element: (Int) -> Element
+    ) -> UnsafeRawPointer? {
         guard count > 0 else { return nil }
+        let array = Array(content: content, elementBytes: bytes)
         let address = arrays.withLock { arrays -> UInt in
             if let address = arrays[array] { return address }
-            let bytes = array.elementBytes
             let memory = UnsafeMutableRawPointer.allocate(byteCount: count * bytes, alignment: 16)
             for index in 0..<count { writeElement(element(index), to: memory + index * bytes, byteCount: bytes) }
             arrays[array] = UInt(bitPattern: memory)
@@ -82,13 +93,13 @@ final class LeaseHandle: Sendable {
 }
 
 /// Checks the size of elements, which keeps their pointers and doubles aligned.
-private func checkElementSize<Element>(_ bytes: Int, of _: Element.Type, _ rule: String) throws(Failure) {
+func checkElementSize<Element>(_ bytes: Int, of _: Element.Type, _ rule: String) throws(Failure) {
     guard (MemoryLayout<Element>.size...4096).contains(bytes), bytes % 8 == 0 else {
         throw .argument("\(rule), not \(UInt(bitPattern: bytes))")
     }
 }
 
-private func frameHandle(_ handle: OpaquePointer?) throws(Failure) -> FrameHandle {
+func frameHandle(_ handle: OpaquePointer?) throws(Failure) -> FrameHandle {
     try object(handle, as: FrameHandle.self, "frame")
 }
 
@@ -122,8 +133,19 @@ private func hand<Element>(
     _ count: UnsafeMutablePointer<Int>?,
     _ list: (FrameHandle) throws(Failure) -> (UnsafeRawPointer?, Int)
 ) -> tilecache_status {
+    hand(try frameHandle(frame), to: array, name, count, list)
+}
+
+/// Returns an array of an object and its length.
+func hand<Handle, Element>(
+    _ handle: @autoclosure () throws(Failure) -> Handle,
+    to array: UnsafeMutablePointer<UnsafePointer<Element>?>?,
+    _ name: String,
+    _ count: UnsafeMutablePointer<Int>?,
+    _ list: (Handle) throws(Failure) -> (UnsafeRawPointer?, Int)
+) -> tilecache_status {
     attempt { () throws(Failure) in
-        let handle = try frameHandle(frame)
+        let handle = try handle()
         guard let array else { throw .isNull(name) }
         guard let count else { throw .isNull("count") }
         let (elements, number) = try list(handle)
@@ -208,6 +230,27 @@ public func tileCacheLeaseGetTile(
         let handle = try object(lease, as: LeaseHandle.self, "lease")
         guard let tile else { throw .isNull("tile") }
         tile.pointee = tilecache_tile(handle.tile)
+    }
+}
+
+extension tilecache_tile_memory: VersionedStructure {
+    package static var defaults: tilecache_tile_memory { tilecache_tile_memory() }
+}
+
+/// See `tilecache.h`.
+@c(tilecache_lease_get_memory)
+public func tileCacheLeaseGetMemory(
+    _ lease: OpaquePointer?,
+    _ memory: UnsafeMutablePointer<tilecache_tile_memory>?
+) -> tilecache_status {
+    attempt { () throws(Failure) in
+        let place = try object(lease, as: LeaseHandle.self, "lease").tile.memory
+        var fields = tilecache_tile_memory()
+        fields.range = place.rangeAddress
+        fields.range_byte_count = place.rangeByteCount
+        fields.slot_stride = place.slotStride
+        fields.slot_index = place.slotIndex
+        try write(fields, to: memory, "memory")
     }
 }
 

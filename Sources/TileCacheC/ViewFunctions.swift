@@ -15,7 +15,7 @@ final class ViewHandle: Sendable {
     }
 }
 
-private func viewHandle(_ handle: OpaquePointer?) throws(Failure) -> ViewHandle {
+func viewHandle(_ handle: OpaquePointer?) throws(Failure) -> ViewHandle {
     try object(handle, as: ViewHandle.self, "view")
 }
 
@@ -259,6 +259,29 @@ public func tileCacheViewGetShortfallBytes(
         let handle = try viewHandle(view)
         guard let bytes else { throw .isNull("bytes") }
         bytes.pointee = Int64(handle.view.shortfall.bytes)
+    }
+}
+
+/// See `tilecache.h`.
+@c(tilecache_view_set_level_bias)
+public func tileCacheViewSetLevelBias(_ view: OpaquePointer?, _ octaves: Double) -> tilecache_status {
+    attempt { () throws(Failure) in
+        let handle = try viewHandle(view)
+        guard octaves >= 0, octaves <= 8 else { throw .argument("octaves must be 0 to 8, not \(octaves)") }
+        handle.view.levelBias = octaves
+    }
+}
+
+/// See `tilecache.h`.
+@c(tilecache_view_get_level_bias)
+public func tileCacheViewGetLevelBias(
+    _ view: OpaquePointer?,
+    _ octaves: UnsafeMutablePointer<Double>?
+) -> tilecache_status {
+    attempt { () throws(Failure) in
+        let handle = try viewHandle(view)
+        guard let octaves else { throw .isNull("octaves") }
+        octaves.pointee = handle.view.levelBias
     }
 }
 

@@ -20,6 +20,7 @@ struct ReplayCommand: ParsableCommand {
               cachebench replay --format json --output figures.json first.csv
               cachebench replay --source mbtiles:map.mbtiles --workers 8
               cachebench replay --disk tiles/ --disk-limit 512MiB first.csv
+              cachebench replay --texture-slots 128 --upload-budget 4MB
               cachebench replay --store disk=2ms:256MiB --warm monday.csv tuesday.csv
             """
     )
@@ -52,6 +53,7 @@ struct ReplayCommand: ParsableCommand {
     @OptionGroup var clock: ClockArguments
     @OptionGroup var sourced: SourceArguments
     @OptionGroup var tiers: TierArguments
+    @OptionGroup var textures: TextureArguments
     @OptionGroup var stores: StoreArguments
     @OptionGroup var checks: CheckArguments
     @OptionGroup var output: PageArguments
@@ -59,6 +61,7 @@ struct ReplayCommand: ParsableCommand {
     func validate() throws {
         try sourced.validate(clock: clock.clockAsked, latency: replay.loadLatency)
         try stores.validate(clock: clock.clockAsked)
+        try textures.validate()
         if exportLoads != nil, options.clock == .virtual || sourced.source != nil {
             throw ValidationError("--export-loads is for the built-in world under --clock real")
         }
@@ -70,6 +73,7 @@ struct ReplayCommand: ParsableCommand {
         let isReal = sourced.source != nil || stores.isAny
         var options = replay.options(clock: clock.clockAsked ?? (isReal ? .real : clock.clock))
         tiers.apply(to: &options)
+        options.textures = textures.textures
         options.memoryLimit = limit.memoryLimit
         options.prefetch = policy.prefetch
         options.eviction = policy.eviction

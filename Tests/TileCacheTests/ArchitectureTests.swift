@@ -60,6 +60,24 @@ import Testing
         #expect(found == Self.exceptions)
     }
 
+    /// Modules beside the library import nothing but what stands here.
+    @Test(arguments: [
+        ("TileTextures", ["TileCache"]), ("TileScroll", ["TileCache"]),
+        ("TileCacheConcurrency", ["Dispatch", "TileCache"]),
+    ])
+    func modulesImportOnlyTheirOwn(module: String, allowed: [String]) throws {
+        let folder = Self.library.deletingLastPathComponent().appending(path: module)
+        let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
+        #expect(!files.isEmpty)
+        for file in files {
+            let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
+            for line in text.split(separator: "\n") {
+                guard let found = line.firstMatch(of: #/^(?:\w+ )?import (\w+)/#) else { continue }
+                #expect(allowed.contains(String(found.1)), "\(module)/\(file)")
+            }
+        }
+    }
+
     /// Code outside the pool calls its methods and sets none of its properties.
     @Test func onlyThePoolWritesItsProperties() throws {
         var found: [String] = []

@@ -139,6 +139,10 @@ typedef struct tilecache_frame tilecache_frame;
 typedef struct tilecache_lease tilecache_lease;
 /** A request for one tile, made to an asynchronous source. */
 typedef struct tilecache_request tilecache_request;
+/** Texture slots of one view: which tile is in which slot. */
+typedef struct tilecache_texture_slots tilecache_texture_slots;
+/** What a renderer with texture slots uploads and draws at one moment; its tiles are leased until it is released. */
+typedef struct tilecache_texture_frame tilecache_texture_frame;
 /** Records the viewports of a view. */
 typedef struct tilecache_recorder tilecache_recorder;
 /** A tier below memory that keeps tiles beyond the life of a cache; tilecache_sources.h opens it. */
@@ -999,6 +1003,16 @@ TILECACHE_API tilecache_status tilecache_view_set_recorder(tilecache_view *view,
 /** Reads the bytes that the needed tiles would take if they exceed the limit; 0 if they fit. */
 TILECACHE_API tilecache_status tilecache_view_get_shortfall_bytes(const tilecache_view *view, int64_t *bytes);
 
+/**
+ * Makes the levels of a view coarser than its options say, by octaves, 0 to 8. Default: 0.
+ *
+ * For a limit of the renderer's own, such as texture slots. Does not apply to tilecache_view_update_needed().
+ */
+TILECACHE_API tilecache_status tilecache_view_set_level_bias(tilecache_view *view, double octaves);
+
+/** Reads the octaves by which the view's levels are coarser than its options say. */
+TILECACHE_API tilecache_status tilecache_view_get_level_bias(const tilecache_view *view, double *octaves);
+
 /* ---------------------------------------------------------------------------------------------------------- Frames */
 
 /** A tile, or a part of one, and where to draw it. */
@@ -1100,8 +1114,208 @@ TILECACHE_API tilecache_status tilecache_frame_lease(
 /** Reads the leased tile; its pixels are valid until the lease is released. */
 TILECACHE_API tilecache_status tilecache_lease_get_tile(const tilecache_lease *lease, tilecache_tile *tile);
 
+/**
+ * Place of a leased tile in memory: a slot of a range of equal slots.
+ *
+ * The cache has one range for each slot size. Its start and the stride are multiples of a page of the system, and it
+ * does not move while a tile in it is leased or a layer of its tile size exists. A renderer may wrap it once (Metal's
+ * bytesNoCopy), or wrap the single slot of a leased tile. Only slots of leased tiles may be read: the pages of the
+ * others come and go. A driver that pins the pages of all it wraps would commit them beyond the byte limit, and keep old
+ * pages of slots that were decommitted since: there, wrap single slots while they are leased, or copy.
+ */
+typedef struct tilecache_tile_memory {
+    size_t struct_size;
+    /** Start of the range. */
+    const void *range;
+    /** Bytes of the range, most of them addresses without memory. */
+    size_t range_byte_count;
+    /** Bytes from one slot to the next, at least those of a tile. */
+    size_t slot_stride;
+    /** Index of the tile's slot; its pixels are at range + slot_index * slot_stride. */
+    size_t slot_index;
+} tilecache_tile_memory;
+
+/** Reads where the leased tile is in memory. Set `memory->struct_size` first. */
+TILECACHE_API tilecache_status tilecache_lease_get_memory(const tilecache_lease *lease, tilecache_tile_memory *memory);
+
 /** Releases a lease. */
 TILECACHE_API void tilecache_lease_release(tilecache_lease *lease);
+
+/* --------------------------------------------------------------------------------------------------- Texture slots */
+
+/** Settings of texture slots. tilecache_texture_options_init() fills in the defaults. */
+typedef struct tilecache_texture_options {
+    size_t struct_size;
+    /** Maximum number of slots, 1 to 65,536. Default: 128. */
+    int32_t slot_limit;
+    /** Pixel format of the slots. Tiles of other formats, and larger ones, are left out. Default:
+     *  TILECACHE_FORMAT_RGBA8. */
+    tilecache_format format;
+    /** Pixels of a slot with the tiles' border, 1 to 65,536 each. Default: 256. */
+    int32_t width, height;
+    /** Bytes of a tile, 1 or more, if the format is TILECACHE_FORMAT_OPAQUE. */
+    int64_t opaque_bytes_per_tile;
+    /** Maximum bytes of a frame's uploads, at least those of a slot. Default: 4 MiB. */
+    int64_t upload_bytes;
+    /** Maximum time of a frame's uploads in nanoseconds, 1 or more. Bounds the bytes by the speed reported with
+     *  tilecache_texture_slots_note_uploads(). A frame that needs an upload always has one. Default: 2 ms. */
+    int64_t upload_nanoseconds;
+    /** Whether tiles keep their slots until others cover their area: areas with uploaded tiles then never show a hole.
+     *  Pin the coarsest level, so that the cache always has it. Default: false. */
+    int32_t never_shows_holes;
+    int32_t reserved;
+} tilecache_texture_options;
+
+/** Fills in the defaults. Errors as tilecache_configuration_init(). */
+TILECACHE_API tilecache_status tilecache_texture_options_init(tilecache_texture_options *options, size_t struct_size);
+
+/**
+ * Creates empty texture slots: the layers of an array texture, or the cells of an atlas. One for each view and format.
+ *
+ * @param options NULL for the defaults.
+ * @param slots receives the handle, to be released with tilecache_texture_slots_release().
+ * @return TILECACHE_ERROR_INVALID_CONFIGURATION if an option is out of its range.
+ */
+TILECACHE_API tilecache_status tilecache_texture_slots_create(
+    const tilecache_texture_options *options, tilecache_texture_slots **slots);
+
+/** Releases texture slots. Their frames stay valid. */
+TILECACHE_API void tilecache_texture_slots_release(tilecache_texture_slots *slots);
+
+/**
+ * Decides the uploads and placements of a frame.
+ *
+ * The renderer copies the uploads, draws the placements, in this order and in one queue, and sets the view's level bias.
+ * Tiles without a slot yet are replaced by fallbacks with one. A tile on screen never loses its slot.
+ *
+ * @param frame the frame to draw; may be released afterwards.
+ * @param view its view, for tiles to upload ahead; NULL uploads none ahead.
+ * @param result receives the handle, to be released with tilecache_texture_frame_release().
+ */
+TILECACHE_API tilecache_status tilecache_texture_slots_update(
+    tilecache_texture_slots *slots,
+    const tilecache_frame *frame,
+    tilecache_view *view,
+    tilecache_texture_frame **result);
+
+/**
+ * Reports how long the uploads of a frame took, by which upload_nanoseconds becomes a number of bytes.
+ *
+ * @param bytes 0 or more.
+ * @param nanoseconds 0 or more.
+ */
+TILECACHE_API tilecache_status tilecache_texture_slots_note_uploads(
+    tilecache_texture_slots *slots, int64_t bytes, int64_t nanoseconds);
+
+/**
+ * Changes the maximum number of slots, 1 to 65,536.
+ *
+ * A lower limit empties slots at once, except those of tiles on screen: tilecache_texture_frame_info.slot_count says
+ * which slots still exist.
+ */
+TILECACHE_API tilecache_status tilecache_texture_slots_set_limit(tilecache_texture_slots *slots, int32_t slot_limit);
+
+/** Changes the budget of each frame. Fewer bytes than those of a slot, and fewer nanoseconds than 1, are raised to it. */
+TILECACHE_API tilecache_status tilecache_texture_slots_set_budget(
+    tilecache_texture_slots *slots, int64_t upload_bytes, int64_t upload_nanoseconds);
+
+/**
+ * Empties the slots of a layer that is to be removed, or whose old pixels must not be drawn any more.
+ *
+ * @param cache the layer's cache; NULL empties all slots, for a renderer that has lost its textures.
+ * @param layer ignored without a cache. Call this before tilecache_remove_layer().
+ * @param region in world pixels; NULL for all of the layer.
+ */
+TILECACHE_API tilecache_status tilecache_texture_slots_remove(
+    tilecache_texture_slots *slots,
+    const tilecache_cache *cache,
+    tilecache_layer layer,
+    const tilecache_rectangle *region);
+
+/** Counts of texture slots since their creation, and the slots in use now. */
+typedef struct tilecache_texture_statistics {
+    size_t struct_size;
+    /** Frames; uploads and their bytes; the maximum of a frame. */
+    int64_t frames, uploads, uploaded_bytes, peak_uploads, peak_uploaded_bytes;
+    /** Uploads of tiles that were not on screen and their bytes; those of them that were drawn later. */
+    int64_t ahead_uploads, ahead_bytes, ahead_drawn;
+    /** Frames in which a needed tile was ready and waited for an upload. */
+    int64_t waiting_frames;
+    /** Tiles that lost their slot to another; changes of the level bias; slots that hold tiles now. */
+    int64_t evictions, bias_changes, used_slots;
+} tilecache_texture_statistics;
+
+/** Reads the statistics of texture slots. Set `statistics->struct_size` first. */
+TILECACHE_API tilecache_status tilecache_texture_slots_get_statistics(
+    const tilecache_texture_slots *slots, tilecache_texture_statistics *statistics);
+
+/** A tile to copy into a slot before the placements of the same frame are drawn. */
+typedef struct tilecache_texture_upload {
+    /** The tile, leased until the texture frame is released. It belongs at the slot's top left corner. */
+    tilecache_tile tile;
+    /** Index of the slot. */
+    int32_t slot;
+    /** Whether the tile is not on screen yet. */
+    int32_t is_ahead;
+} tilecache_texture_upload;
+
+/** A part of a slot, and where to draw it. */
+typedef struct tilecache_texture_placement {
+    /** The pixels in the slot. */
+    tilecache_identity identity;
+    /** World rectangle that it covers, in world pixels; on a wrapping world in the copy that is on screen. */
+    tilecache_rectangle world;
+    /** Part of the slot to draw, in pixels from its top left corner. */
+    tilecache_rectangle part;
+    /** Index of the slot. */
+    int32_t slot;
+    /** Whether this is the tile that the screen needs; otherwise it is a fallback. Its older pixels count as exact. */
+    int32_t is_exact;
+} tilecache_texture_placement;
+
+/** Counts of a texture frame, and what follows for the next one. */
+typedef struct tilecache_texture_frame_info {
+    size_t struct_size;
+    size_t upload_count, placement_count;
+    /** Slots that must exist: slots with a larger index hold nothing. */
+    int32_t slot_count;
+    /** Slots with which the view would need no bias, wherever it is. */
+    int32_t needed_slots;
+    /** Octaves for tilecache_view_set_level_bias(). Larger than 0 if the view's tiles can exceed the slots. */
+    double level_bias;
+    /** Needed tiles that are ready in the cache and wait for an upload. */
+    int32_t waiting_tile_count;
+    /** Needed tiles of which a part is not drawn at all. */
+    int32_t hole_count;
+} tilecache_texture_frame_info;
+
+/** Reads the counts of a texture frame. Set `info->struct_size` first. */
+TILECACHE_API tilecache_status tilecache_texture_frame_get_info(
+    const tilecache_texture_frame *frame, tilecache_texture_frame_info *info);
+
+/**
+ * Lists the uploads, the most valuable first.
+ *
+ * @param upload_size sizeof(tilecache_texture_upload): the distance from one element to the next.
+ * @param uploads receives the array, valid until the texture frame is released; NULL if it is empty.
+ * @param count receives their number.
+ */
+TILECACHE_API tilecache_status tilecache_texture_frame_get_uploads(
+    const tilecache_texture_frame *frame, size_t upload_size, const tilecache_texture_upload **uploads, size_t *count);
+
+/** Lists the placements by layer; parameters as tilecache_texture_frame_get_uploads(). */
+TILECACHE_API tilecache_status tilecache_texture_frame_get_placements(
+    const tilecache_texture_frame *frame,
+    size_t placement_size,
+    const tilecache_texture_placement **placements,
+    size_t *count);
+
+/** Leases the tile of one upload for longer than its frame, for a copy on another thread. */
+TILECACHE_API tilecache_status tilecache_texture_frame_lease(
+    const tilecache_texture_frame *frame, size_t index, tilecache_lease **lease);
+
+/** Releases a texture frame; its uploads and placements become invalid. */
+TILECACHE_API void tilecache_texture_frame_release(tilecache_texture_frame *frame);
 
 /* ------------------------------------------------------------------------------------------------------ Statistics */
 

@@ -121,6 +121,14 @@ package struct Replay: Sendable {
         if !options.tiers.isEmpty, options.clock != .virtual {
             throw ReplayError("--store needs --clock virtual: the real clock has --disk and --shared")
         }
+        if let textures = options.textures {
+            guard options.clock == .virtual else {
+                throw ReplayError("--texture-slots needs --clock virtual: under the real clock nothing is drawn")
+            }
+            guard (1...65_536).contains(textures.slots) else {
+                throw ReplayError("--texture-slots of 1 to 65536 are expected, not \(textures.slots)")
+            }
+        }
         if options.keepsTiers, options.tiers.isEmpty { throw ReplayError("--warm needs a --store") }
         self.options = options
         self.loads = loads

@@ -92,6 +92,10 @@ extension ReplayOptions {
             values["store"] = .text(texts.joined(separator: ","))
             values["warm"] = .flag(keepsTiers)
         }
+        if let textures {
+            values["textureSlots"] = .integer(textures.slots)
+            values["uploadBudget"] = .integer(textures.uploadBytes)
+        }
         values["recordedWorld"] = recordedWorld.map { .text($0) } ?? ConfigurationValue.none
         if let scene {
             values["viewport"] = .text(Figures.size(scene.viewport))

@@ -146,8 +146,23 @@ package struct ReplayOptions: Sendable, Hashable {
     package var without: PolicyEffects = []
     /// Tiers below memory under the virtual clock, nearest first. Default: none.
     package var tiers: [VirtualTiers.Tier] = []
+    /// Slots of a renderer's textures under the virtual clock. Default: none.
+    package var textures: Textures?
     /// Whether each trace starts with the tiers as the last one left them. Otherwise they are empty.
     package var keepsTiers = false
 
     package init() {}
+
+    /// Slots of a renderer's textures.
+    package struct Textures: Sendable, Hashable {
+        /// Number of slots, 1 to 65,536.
+        package var slots: Int
+        /// Maximum bytes of a frame's uploads. Default: 4 MiB.
+        package var uploadBytes: Int
+
+        package init(slots: Int, uploadBytes: Int = 4 << 20) {
+            self.slots = slots
+            self.uploadBytes = uploadBytes
+        }
+    }
 }

@@ -195,6 +195,8 @@ package struct ReplayReport: Encodable, Sendable, Hashable {
     @Nullable package var firstCompleteFrame: Double? = nil
     /// Source of the tiles; `null` for the built-in world.
     @Nullable package var tileSource: ReplaySourceCounts? = nil
+    /// Texture slots; `null` without any.
+    @Nullable package var textures: Textures? = nil
 }
 
 package enum ConfigurationValue: Encodable, Sendable, Hashable {

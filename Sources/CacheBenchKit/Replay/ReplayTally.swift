@@ -32,6 +32,8 @@ struct ReplayTally: Sendable {
     var service = ServiceSums()
     /// Counts of a source that is not the built-in world.
     var tileSource: ReplaySourceCounts?
+    /// Texture slots, if there are any.
+    var textures: ReplayTextureSums?
 
     /// Sums measured in the real service only.
     struct ServiceSums: Sendable {
@@ -104,6 +106,9 @@ struct ReplayTally: Sendable {
                 tiers.append(tier)
             }
         }
+        if let own = other.textures {
+            if textures == nil { textures = own } else { textures?.add(own) }
+        }
         guard let counts = other.tileSource else { return }
         if tileSource == nil { tileSource = counts } else { tileSource?.add(counts) }
     }
@@ -171,7 +176,11 @@ extension ReplayTally {
                 pixels: pixels
             ),
             framesWithGap: countedFrames == 0 ? nil : Double(gapFrames) / Double(countedFrames),
-            timeToSharp: .init(p50: percentile(0.5), p95: percentile(0.95), p99: percentile(0.99)),
+            timeToSharp: .init(
+                p50: Self.percentile(0.5, of: waits),
+                p95: Self.percentile(0.95, of: waits),
+                p99: Self.percentile(0.99, of: waits)
+            ),
             loads: loads,
             prefetch: prefetch,
             memory: memory,
@@ -193,12 +202,15 @@ extension ReplayTally {
                 ),
             tiers: tiers,
             firstCompleteFrame: firstFrames.isEmpty ? nil : firstFrames.reduce(0, +) / Double(firstFrames.count),
-            tileSource: tileSource
+            tileSource: tileSource,
+            textures: textures?.report
         )
     }
 
     /// Smallest wait, in milliseconds, that at least a fraction of all waits does not exceed.
-    private func percentile(_ share: Double) -> Double? {
+    ///
+    /// - Parameter waits: Number of waits by their duration, in tenths of milliseconds.
+    static func percentile(_ share: Double, of waits: [Int64: Int]) -> Double? {
         let total = waits.values.reduce(0, +)
         guard total > 0 else { return nil }
         let rank = max(Int((share * Double(total)).rounded(.up)), 1)

@@ -90,6 +90,8 @@ struct VirtualReplay {
             knowledge: knowledge(limitBytes: limit.bytes, tileBytes: course.tileBytes)
         )
         let view = cache.addView(layers: [(layer, course.pyramid, policy)])
+        var textures = try options.textures.map { try TextureReplay($0, options, layer: layer, course) }
+        cache.keepsFallbacks = textures != nil
         var rest = RestingFrames(
             isPossible: options.eviction != .belady && options.cost == .none,
             // What a ceiling has held back may start later.
@@ -97,13 +99,14 @@ struct VirtualReplay {
         )
         var frames = try options.frames(of: course.samples, in: input.scene)
         while let frame = try frames.next() {
-            if rest.isResting(at: frame) {
+            if textures?.isSettled ?? true, rest.isResting(at: frame) {
                 course.addResting(frame)
             } else {
                 // Shows policies the end of the rest, instead of a stroke as long as the rest.
                 if let last = rest.takeSkipped() { cache.frame(view: view, last.viewport, at: last.time) }
                 cache.frame(view: view, frame.viewport, at: frame.time)
                 rest.note(frame, view, cache)
+                textures?.draw(frame.viewport, of: cache, view: view, at: frame.time)
                 course.add(
                     frame,
                     cache.coverage,
@@ -116,6 +119,7 @@ struct VirtualReplay {
             if course.isStopped(after: frame) { break }
         }
         finish(&course.tally, cache, layer)
+        course.tally.textures = textures?.sums
         if let tiers { course.tally.tiers = zip(tiers.tiers, tiers.counts).map { .init($0, $1) } }
         return course.outcome(bookkeepingBytes: cache.bookkeepingBytes)
     }

@@ -7,7 +7,8 @@ struct ReplayCard {
     private static let valueWidth = 13
 
     var lines: [String] {
-        [heading] + summary + [""] + demands + [""] + drawing + [""] + loads + tiers + tileSource + [""] + memory
+        [heading] + summary + [""] + demands + [""] + drawing + textures + [""] + loads + tiers + tileSource + [""]
+            + memory
             + evictions
             + [""]
             + ReplayText.optionLines(report.configuration, style: style)
@@ -113,6 +114,44 @@ struct ReplayCard {
             )
         }
         return lines
+    }
+
+    /// What a renderer with texture slots did.
+    private var textures: [String] {
+        guard let textures = report.textures else { return [] }
+        let wait = textures.timeToSharp
+        let mean = textures.uploadsPerFrame.map { Figures.decimal($0, places: 2) } ?? Figures.none
+        return [
+            "",
+            row(
+                "uploads",
+                Figures.count(textures.uploads),
+                "\(Figures.bytes(textures.uploadedBytes)); \(mean) a frame, at most \(Figures.count(textures.peakUploads))",
+                isHeading: true
+            ),
+            row("  frames that waited", Figures.count(textures.waitingFrames), "for the upload of a tile in the cache"),
+            row(
+                "  ahead",
+                Figures.count(textures.aheadUploads),
+                "\(Figures.bytes(textures.aheadBytes)), "
+                    + "\(Figures.percent(textures.aheadDrawn, of: textures.aheadUploads)) drawn"
+            ),
+            row(
+                "  sharp at once",
+                Figures.percent(textures.sharpAtOnce, of: textures.demands),
+                "of \(Figures.count(textures.demands)) demands drawn from their slot"
+            ),
+            row(
+                "  time to sharp",
+                Figures.milliseconds(wait.p50),
+                "on screen; p95 \(Figures.milliseconds(wait.p95)), most \(Figures.milliseconds(wait.maximum))"
+            ),
+            row(
+                "  level bias",
+                Figures.decimal(textures.levelBias, places: 2),
+                "octaves at most; none with \(Figures.count(textures.neededSlots)) slots"
+            ),
+        ]
     }
 
     /// Converts pixel-milliseconds to the time of a whole screen, which is easier to judge.

@@ -47,7 +47,8 @@ enum ReplayFlags {
         add(hasSource ? "recordedWorld" : "world", flag: "world")
         if case .flag(let wraps)? = configuration["wrapsX"] { words.append(wraps ? "--wrap-x" : "--no-wrap-x") }
         add("durationSeconds", flag: "duration", unit: "s")
-        add("seed", "hysteresis", "levelBias")
+        add("seed", "hysteresis", "levelBias", "textureSlots")
+        add("uploadBudget", unit: "B")
         return words
     }
 

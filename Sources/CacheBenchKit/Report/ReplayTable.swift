@@ -98,7 +98,16 @@ struct ReplayTable {
                 + (tier.losses.map { ", " + $0 } ?? "")
         }
         let prefetched = total.prefetch.summary.map { wrapped("prefetched: " + $0) } ?? []
-        return ["", extent, waits] + prefetched + tiers + [pooled, ""]
+        let textures = total.textures.map { textures in
+            wrapped(
+                "textures: \(Figures.count(textures.uploads)) uploads, at most \(Figures.count(textures.peakUploads)) a "
+                    + "frame; \(Figures.count(textures.waitingFrames)) frames waited; "
+                    + "\(Figures.percent(textures.sharpAtOnce, of: textures.demands)) sharp at once, then "
+                    + "p50 \(Figures.milliseconds(textures.timeToSharp.p50)), "
+                    + "p95 \(Figures.milliseconds(textures.timeToSharp.p95))"
+            )
+        }
+        return ["", extent, waits] + prefetched + (textures ?? []) + tiers + [pooled, ""]
             + ReplayText.optionLines(total.configuration, style: style)
     }
 }

@@ -42,10 +42,18 @@ extension CacheCore {
                 tiles: composed,
                 version: view.version(in: state),
                 isComplete: !isMissing,
+                layers: view.model.layers,
                 state
             )
             var frame = drawn(contents, coverage: coverage, &view, &state)
-            if isMissing { frame.unavailable = view.model.layers.flatMap { $0.unavailable(in: state.pool) } }
+            if isMissing {
+                frame.unavailable = view.model.layers.flatMap { $0.unavailable(in: state.pool) }
+                for layer in view.model.layers {
+                    layer.forEachOnScreen(in: state.pool, drawsCompressed: false) {
+                        if !$0.isDrawable { frame.missing.append($0) }
+                    }
+                }
+            }
             return frame
         }
     }
@@ -64,6 +72,8 @@ extension CacheCore {
             missingTileCount: coverage.missingTiles,
             coverage: coverage
         )
+        if !view.model.layers.contains(where: { $0.hasOwnList }) { frame.viewport = view.model.viewport }
+        frame.selection = view.model.baseSelection
         if contents !== view.contents {
             let identities = contents.identities
             let before = view.contents?.identities ?? []
@@ -250,6 +260,7 @@ final class FrameContents: Sendable {
     let tokens: [LeaseToken]
     let identities: [TileIdentity]
     let version: FrameVersion?
+    let layers: [FrameLayer]
     private let looks: [LayerLook]
 
     static let none = FrameContents()
@@ -259,12 +270,22 @@ final class FrameContents: Sendable {
         tokens = []
         identities = []
         version = nil
+        layers = []
         looks = []
     }
 
     /// - Parameter isComplete: Whether nothing is missing, so that the contents are valid while the version lasts.
-    init(tiles: [ComposedTile], version: FrameVersion, isComplete: Bool, _ state: borrowing CoreState) {
+    init(
+        tiles: [ComposedTile],
+        version: FrameVersion,
+        isComplete: Bool,
+        layers: [ViewLayer],
+        _ state: borrowing CoreState
+    ) {
         self.tiles = tiles
+        self.layers = layers.map {
+            FrameLayer(id: $0.id, pyramid: $0.pyramid, format: state.layers[$0.layer].options.format)
+        }
         self.version = isComplete ? version : nil
         var looks: [LayerLook] = []
         var tokens: [LeaseToken] = []
@@ -285,20 +306,8 @@ final class FrameContents: Sendable {
     func placement(at index: Int, hold: LeaseHold) -> TilePlacement {
         let tile = tiles[index]
         let look = looks.first { $0.id.index == tile.key.layer }!
-        let size = look.sizes[tile.key.level]
         return TilePlacement(
-            tile: LeasedTile(
-                identity: identities[index],
-                width: size.width,
-                height: size.height,
-                format: look.format,
-                alpha: look.alpha,
-                isStale: tile.isStale,
-                address: look.base + UInt(tile.slot.number) * UInt(look.slotBytes),
-                byteCount: size.bytes,
-                token: tokens[index],
-                hold: hold
-            ),
+            tile: look.leased(identities[index], isStale: tile.isStale, token: tokens[index], hold: hold),
             worldRectangle: tile.worldRectangle,
             tileRectangle: tile.tileRectangle,
             isExact: tile.isExact
@@ -307,13 +316,12 @@ final class FrameContents: Sendable {
 }
 
 /// Properties of a layer for placing its tiles.
-private struct LayerLook: Sendable {
+struct LayerLook: Sendable {
     let id: LayerID
     let format: TilePixelFormat
     let alpha: TileAlphaMode
     let slotClass: Int32
-    let base: UInt
-    let slotBytes: Int
+    let slots: SlotRange
     let sizes: [LayerRecord.TileSize]
 
     init(_ layer: LayerRecord, _ state: borrowing CoreState) {
@@ -322,9 +330,24 @@ private struct LayerLook: Sendable {
         alpha = layer.options.alpha
         let own = state.pool.layers[layer.id.index].slotClass
         slotClass = Int32(own)
-        base = UInt(bitPattern: state.slotRegions[own].base)
-        slotBytes = state.pool.slots[own].slotBytes
+        slots = SlotRange(state.slotRegions[own], stride: state.pool.slots[own].slotBytes)
         sizes = layer.sizes
+    }
+
+    func leased(_ identity: TileIdentity, isStale: Bool, token: LeaseToken, hold: LeaseHold) -> LeasedTile {
+        let size = sizes[identity.tile.level]
+        return LeasedTile(
+            identity: identity,
+            width: size.width,
+            height: size.height,
+            format: format,
+            alpha: alpha,
+            isStale: isStale,
+            byteCount: size.bytes,
+            slots: slots,
+            token: token,
+            hold: hold
+        )
     }
 }
 

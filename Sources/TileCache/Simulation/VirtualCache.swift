@@ -74,6 +74,9 @@ package final class VirtualCache {
     package private(set) var coverage = Coverage()
     package private(set) var hasMoved = false
     package private(set) var timesToSharp: [Int64] = []
+    /// Resident tiles that the last frame drew in the place of missing ones, if they are kept.
+    package private(set) var fallbacks: [ScreenTile] = []
+    package var keepsFallbacks = false
     /// Demands, without those of first frames, that could be drawn in the same frame.
     package private(set) var drawableHits = 0
 
@@ -169,15 +172,19 @@ package final class VirtualCache {
         hasMoved = views[view].hasMoved
         coverage = Coverage()
         timesToSharp.removeAll(keepingCapacity: true)
-        let composer = FrameComposer(emitsPlacements: false, drawsCompressed: options.codecCost == nil, now: now)
+        var composer = FrameComposer(emitsPlacements: false, drawsCompressed: drawsCompressed, now: now)
         var isMissing = false
         for index in views[view].layers.indices {
             let missing = composer.touch(&views[view].layers[index], &pool) { timesToSharp.append($0) }
             isMissing = isMissing || missing
         }
         writeDrawn()
+        fallbacks.removeAll(keepingCapacity: true)
+        composer.emitsPlacements = keepsFallbacks && isMissing
         for layer in views[view].layers {
-            composer.compose(layer, viewport: viewport, pool: pool, isMissing: isMissing, coverage: &coverage) { _ in }
+            composer.compose(layer, viewport: viewport, pool: pool, isMissing: isMissing, coverage: &coverage) {
+                if !$0.isExact { fallbacks.append(ScreenTile($0, of: layer.id)) }
+            }
         }
         guard !isResting(view: view, at: now) else { return }
         let isPlanSettled = makePlan(now: now)
@@ -420,6 +427,30 @@ package final class VirtualCache {
         }
     }
 
+    // MARK: - Texture slots
+
+    /// Whether decompression costs nothing, so that compressed tiles can be drawn.
+    private var drawsCompressed: Bool { options.codecCost == nil }
+
+    /// Needed tiles of a view on screen, in the order of drawing.
+    package func screenTiles(view: Int) -> [ScreenTile] {
+        var tiles: [ScreenTile] = []
+        for layer in views[view].layers {
+            layer.forEachOnScreen(in: pool, drawsCompressed: drawsCompressed) { tiles.append($0) }
+        }
+        return tiles
+    }
+
+    /// Resident tiles that a view may draw soon, the most valuable first.
+    package func upcoming(view: Int, limit: Int) -> [UpcomingTile] {
+        views[view].upcoming(limit: limit, in: pool, drawsCompressed: drawsCompressed)
+    }
+
+    /// Makes a view's levels coarser than its selection says.
+    package func setLevelBias(_ bias: Double, view: Int, at now: Int64) {
+        if views[view].setLevelBias(bias, now: now, pool: &pool) { isSettled = false }
+    }
+
     // MARK: - Figures
 
     package var panDemands: TileCacheStatistics.DemandCounts {
@@ -503,4 +534,11 @@ package struct TierBytes: Hashable, Sendable {
 
     /// Sum of all.
     package var total: Int { decoded + compressed + inFlight + bookkeeping + unused }
+}
+
+extension VirtualCache {
+    /// A layer as frames describe it.
+    package static func frameLayer(_ layer: Int, pyramid: TilePyramid, format: TilePixelFormat) -> FrameLayer {
+        FrameLayer(id: LayerID(layer), pyramid: pyramid, format: format)
+    }
 }

@@ -258,7 +258,7 @@ struct FrameComposer {
 }
 
 /// Computes the visible part of a world rectangle.
-struct ViewportClip {
+package struct ViewportClip {
     private let upright: PixelRect
     private let center: WorldPoint
     private let cosine: Double
@@ -271,7 +271,7 @@ struct ViewportClip {
     private let screenPixels: Double
 
     /// - Parameter shown: The viewport; `nil` shows everything.
-    init(_ shown: TileViewport?) {
+    package init(_ shown: TileViewport?) {
         isEverything = shown == nil
         let shown = shown ?? TileViewport(center: WorldPoint(x: 0, y: 0), width: 1, height: 1)
         let viewport = shown.withDistinctEdges
@@ -289,7 +289,7 @@ struct ViewportClip {
         halfHeight = viewport.height / viewport.scale / 2
     }
 
-    func screenArea(of rectangle: PixelRect) -> Double { area(of: rectangle) * screenPixels }
+    package func screenArea(of rectangle: PixelRect) -> Double { area(of: rectangle) * screenPixels }
 
     /// Area in world pixels.
     func area(of rectangle: PixelRect) -> Double {

@@ -71,7 +71,12 @@ public struct NeededTile: Hashable, Sendable {
 /// State and decisions of a view, without lock or clock.
 struct ViewModel: Sendable {
     var layers: [ViewLayer]
-    var selection: TileLevelSelection
+    /// How levels are chosen, with the level bias.
+    private(set) var selection: TileLevelSelection
+    /// The same without it.
+    let baseSelection: TileLevelSelection
+    /// Octaves by which the view is coarser than its selection says.
+    private(set) var levelBias = 0.0
     /// Whether a level whose needed tiles exceed the budget is replaced by a coarser one.
     var fitsBudget = false
     var viewport: TileViewport?
@@ -95,6 +100,7 @@ struct ViewModel: Sendable {
     init(layers: [ViewLayer], selection: TileLevelSelection, fitsBudget: Bool = false) {
         self.layers = layers
         self.selection = selection
+        baseSelection = selection
         self.fitsBudget = fitsBudget
     }
 
@@ -178,7 +184,23 @@ struct ViewModel: Sendable {
 
     /// Recomputes the needed tiles after a change of the limit. Also if some were left out for lack of memory.
     mutating func refit(now: Int64, pool: inout PoolState) {
-        guard fitsBudget || isTruncated, let viewport, !layers.contains(where: { $0.hasOwnList }) else { return }
+        guard fitsBudget || isTruncated else { return }
+        chooseAgain(now: now, pool: &pool)
+    }
+
+    /// Changes the level bias, and with it the levels. Returns whether it was another one.
+    mutating func setLevelBias(_ bias: Double, now: Int64, pool: inout PoolState) -> Bool {
+        let bias = bias.isNaN ? 0 : min(max(bias, 0), 8)
+        guard bias != levelBias else { return false }
+        levelBias = bias
+        selection = TileLevelSelection(bias: baseSelection.bias + bias, hysteresis: baseSelection.hysteresis)
+        lastMoved = now
+        chooseAgain(now: now, pool: &pool)
+        return true
+    }
+
+    private mutating func chooseAgain(now: Int64, pool: inout PoolState) {
+        guard let viewport, !layers.contains(where: { $0.hasOwnList }) else { return }
         shortfallBytes = 0
         isTruncated = false
         for index in layers.indices { update(layer: index, viewport, now: now, time: now, pool: &pool) }

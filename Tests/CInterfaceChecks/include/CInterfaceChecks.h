@@ -19,6 +19,7 @@ const char *check_configuration(void);
 const char *check_layers(void);
 const char *check_pyramids(void);
 const char *check_frames(void);
+const char *check_textures(void);
 const char *check_outcomes(void);
 const char *check_upkeep(void);
 const char *check_removal(void);

@@ -53,7 +53,9 @@ extension JSONTree {
     /// Fields of a report of an empty replay, to check paths before a long run.
     package static func emptyReplay(_ options: ReplayOptions) -> JSONTree? {
         let scene = try? PanTraceScene(BuiltInSession(seed: 1).header, name: "")
-        let report = ReplayTally().pooledReport(
+        var tally = ReplayTally()
+        tally.textures = options.textures.map { _ in ReplayTextureSums() }
+        let report = tally.pooledReport(
             name: "",
             configuration: options.resolvedConfiguration(scene: scene, byteLimit: nil)
         )

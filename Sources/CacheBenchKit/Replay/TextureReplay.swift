@@ -1,0 +1,175 @@
+import TileCache
+import TileTextures
+
+/// Texture slots in a replay: the decisions of a renderer, without pixels. An upload takes no time.
+struct TextureReplay {
+    /// Tiles that may be uploaded ahead, as in ``TextureSlots``.
+    private static let upcomingTiles = 64
+
+    private(set) var sums = ReplayTextureSums()
+    /// Whether a further frame of the same view would upload nothing.
+    private(set) var isSettled = false
+    private var core: TextureCore
+    private let layers: [FrameLayer]
+    private let selection: TileLevelSelection
+    private let tileBytes: Int
+    /// Needed tiles of the last frame, and since when they have waited; `nil` for tiles that are drawn, and for those of
+    /// the first frame.
+    private var known: [TextureKey: Int64?] = [:]
+
+    /// - Throws: ``ReplayError`` if a tile is larger than the budget.
+    init(_ options: ReplayOptions.Textures, _ replay: ReplayOptions, layer: Int, _ course: ReplayCourse) throws {
+        guard options.uploadBytes >= course.tileBytes else {
+            throw ReplayError(
+                "--upload-budget \(options.uploadBytes)B is less than a tile, which takes \(course.tileBytes) bytes"
+            )
+        }
+        let level = course.pyramid.levels[0]
+        var slots = TextureSlotOptions()
+        slots.slotLimit = options.slots
+        (slots.width, slots.height) = (level.pixelWidth, level.pixelHeight)
+        slots.format = replay.pixelFormat
+        slots.uploadBytes = .bytes(options.uploadBytes)
+        core = try TextureCore(slots)
+        layers = [VirtualCache.frameLayer(layer, pyramid: course.pyramid, format: replay.pixelFormat)]
+        selection = replay.selection
+        tileBytes = course.tileBytes
+    }
+
+    /// Uploads and draws what the cache has for a frame, and makes the view coarser if it must be.
+    mutating func draw(_ viewport: TileViewport, of cache: VirtualCache, view: Int, at now: Int64) {
+        var screen = TextureScreen(layers: layers, viewport: viewport, selection: selection)
+        func add(_ tile: TileCoordinate, _ generation: UInt32, worth: Float? = nil) {
+            screen.tiles.append(
+                TextureTile(layer: 0, tile: tile, generation: generation, bytes: tileBytes, worth: worth)
+            )
+        }
+        for tile in cache.screenTiles(view: view) {
+            screen.wants.append(TextureWant(layer: 0, tile: tile.tile, worldRectangle: tile.worldRectangle))
+            if tile.isDrawable { add(tile.tile, tile.generation) }
+        }
+        for tile in cache.fallbacks { add(tile.tile, tile.generation) }
+        for tile in cache.upcoming(view: view, limit: Self.upcomingTiles) {
+            add(tile.tile, tile.generation, worth: tile.worth)
+        }
+        let picks = core.begin(screen)
+        let result = core.finish()
+        count(screen, result, uploads: picks.count, at: now)
+        isSettled = picks.isEmpty && result.waitingTileCount == 0
+        cache.setLevelBias(result.levelBias, view: view, at: now)
+    }
+
+    private mutating func count(_ screen: TextureScreen, _ result: TextureResult, uploads: Int, at now: Int64) {
+        let exact = Set(result.placements.lazy.filter(\.isExact).map(\.identity.tile))
+        var next: [TextureKey: Int64?] = [:]
+        for want in screen.wants {
+            let key = TextureKey(layer: layers[0].id, tile: want.tile)
+            guard next[key] == nil else { continue }
+            let isDrawn = exact.contains(want.tile)
+            guard let since = known[key] else {
+                // The first frame is a cold start.
+                if !known.isEmpty {
+                    sums.demands += 1
+                    if isDrawn { sums.sharpAtOnce += 1 }
+                }
+                next[key] = .some(isDrawn || known.isEmpty ? nil : now)
+                continue
+            }
+            if isDrawn, let since { sums.waits[(now - since + 50_000) / 100_000, default: 0] += 1 }
+            next[key] = .some(isDrawn ? nil : since)
+        }
+        known = next
+        sums.note(core.statistics, result)
+    }
+}
+
+/// Sums of texture slots over one replay or several.
+struct ReplayTextureSums: Sendable {
+    var counts = TextureStatistics()
+    var maximumLevelBias = 0.0
+    var neededSlots = 0
+    var demands = 0
+    var sharpAtOnce = 0
+    /// Number of waits by their duration, in tenths of milliseconds.
+    var waits: [Int64: Int] = [:]
+
+    mutating func note(_ counts: TextureStatistics, _ result: TextureResult) {
+        self.counts = counts
+        maximumLevelBias = max(maximumLevelBias, result.levelBias)
+        neededSlots = max(neededSlots, result.neededSlots)
+    }
+
+    mutating func add(_ other: ReplayTextureSums) {
+        counts.add(other.counts)
+        maximumLevelBias = max(maximumLevelBias, other.maximumLevelBias)
+        neededSlots = max(neededSlots, other.neededSlots)
+        demands += other.demands
+        sharpAtOnce += other.sharpAtOnce
+        waits.merge(other.waits, uniquingKeysWith: +)
+    }
+
+    var report: ReplayReport.Textures {
+        ReplayReport.Textures(
+            frames: counts.frames,
+            uploads: counts.uploads,
+            uploadedBytes: counts.uploadedBytes,
+            uploadsPerFrame: counts.frames == 0 ? nil : Double(counts.uploads) / Double(counts.frames),
+            peakUploads: counts.peakUploads,
+            peakUploadedBytes: counts.peakUploadedBytes,
+            waitingFrames: counts.waitingFrames,
+            aheadUploads: counts.aheadUploads,
+            aheadBytes: counts.aheadBytes,
+            aheadDrawn: counts.aheadDrawn,
+            levelBias: maximumLevelBias,
+            levelBiasChanges: counts.biasChanges,
+            neededSlots: neededSlots,
+            demands: demands,
+            sharpAtOnce: sharpAtOnce,
+            timeToSharp: .init(
+                p50: ReplayTally.percentile(0.5, of: waits),
+                p95: ReplayTally.percentile(0.95, of: waits),
+                maximum: waits.keys.max().map { Double($0) / 10 }
+            )
+        )
+    }
+}
+
+extension ReplayReport {
+    /// What a renderer with texture slots did.
+    package struct Textures: Encodable, Sendable, Hashable {
+        /// Milliseconds from the frame that first needed a tile to the frame that draws it from its slot, over tiles
+        /// that were not drawn at once.
+        package struct Waits: Encodable, Sendable, Hashable {
+            @Nullable package var p50: Double?
+            @Nullable package var p95: Double?
+            @Nullable package var maximum: Double?
+        }
+
+        /// Frames that were drawn; frames at rest that change nothing are left out.
+        package var frames: Int
+        package var uploads: Int
+        package var uploadedBytes: Int
+        /// Mean over the frames.
+        @Nullable package var uploadsPerFrame: Double?
+        /// Maximum of a frame.
+        package var peakUploads: Int
+        package var peakUploadedBytes: Int
+        /// Frames in which a needed tile was ready in the cache and was not drawn because it had no slot yet.
+        package var waitingFrames: Int
+        /// Uploads of tiles that were not on screen.
+        package var aheadUploads: Int
+        package var aheadBytes: Int
+        /// Those that were drawn later.
+        package var aheadDrawn: Int
+        /// Maximum in octaves.
+        package var levelBias: Double
+        package var levelBiasChanges: Int
+        /// Slots with which no bias would be needed.
+        package var neededSlots: Int
+        /// Tiles that a frame needed and the previous frame did not. The first frame is left out.
+        package var demands: Int
+        /// Demands drawn from their slot in the same frame.
+        package var sharpAtOnce: Int
+        package var timeToSharp: Waits
+    }
+}

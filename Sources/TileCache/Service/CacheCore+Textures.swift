@@ -1,0 +1,63 @@
+/// What a renderer with texture slots asks of a view.
+extension CacheCore {
+    func setLevelBias(_ bias: Double, ofView id: Int) {
+        guard !isForked else { return }
+        let now = MonotonicTime.bounded(clock())
+        perform { state in
+            guard !state.isShutDown, var view = state.views[id].take() else { return }
+            defer { state.views[id] = view }
+            if view.model.setLevelBias(bias, now: now, pool: &state.pool) { state.effects.plans = true }
+        }
+    }
+
+    /// Resident tiles that a view may draw soon; `nil` if they are those of the given version.
+    func upcoming(ofView id: Int, limit: Int, unless version: FrameVersion?) -> (FrameVersion, [UpcomingTile])? {
+        guard !isForked else { return nil }
+        return read { state in
+            guard !state.isShutDown, let view = state.views[id] else { return nil }
+            let queue = state.pool.queue
+            let plan = UInt64(queue.epoch) << 32 | UInt64(queue.valued.count)
+            let now = FrameVersion(needs: view.model.needsVersion, pool: plan)
+            guard now != version else { return nil }
+            return (now, view.model.upcoming(limit: limit, in: state.pool, drawsCompressed: false))
+        }
+    }
+
+    /// Leases decoded tiles, each alone; `nil` for those that have gone since.
+    func lease(_ tiles: [TileIdentity]) -> [LeasedTile?] {
+        guard !isForked else { return tiles.map { _ in nil } }
+        let found = perform { state -> [(look: LayerLook, token: LeaseToken, isStale: Bool)?] in
+            tiles.map { tile in
+                guard !state.isShutDown, let layer = state.record(of: tile.layer) else { return nil }
+                let number = state.pool.table.find(TileKey(layer: tile.layer.index, tile.tile))
+                guard number != .none, state.pool.table[number].residency.isDecoded,
+                    state.pool.table[number].generation == tile.generation
+                else { return nil }
+                state.pool.lease(number)
+                let token = state.pool.token(of: number, layer: tile.layer.index)
+                return (LayerLook(layer, state), token, state.pool.table[number].flags.contains(.stale))
+            }
+        }
+        return zip(tiles, found).map { tile, found in
+            found.map {
+                let hold = LeaseHold(core: self, tokens: [$0.token])
+                return $0.look.leased(tile, isStale: $0.isStale, token: $0.token, hold: hold)
+            }
+        }
+    }
+}
+
+/// Addresses of the slots of one size.
+struct SlotRange: Sendable {
+    let base: UInt
+    let byteCount: Int
+    let stride: Int
+
+    init(_ region: MemoryRegion, stride: Int) {
+        base = UInt(bitPattern: region.base)
+        byteCount = region.byteCount
+        self.stride = stride
+    }
+
+    func address(of slot: SlotID) -> UInt { base + UInt(slot.number) * UInt(stride) }
+}

@@ -1,0 +1,123 @@
+/// A layer that a frame draws.
+package struct FrameLayer: Sendable {
+    package let id: LayerID
+    package let pyramid: TilePyramid
+    package let format: TilePixelFormat
+
+    package init(id: LayerID, pyramid: TilePyramid, format: TilePixelFormat) {
+        self.id = id
+        self.pyramid = pyramid
+        self.format = format
+    }
+}
+
+/// A needed tile on screen. It is there several times if the world wraps within the viewport.
+package struct ScreenTile: Sendable {
+    package let layer: LayerID
+    package let tile: TileCoordinate
+    /// World rectangle of the tile in the copy on screen.
+    package let worldRectangle: PixelRect
+    /// Whether its pixels can be drawn now.
+    package let isDrawable: Bool
+    /// Generation of its pixels; 0 without any.
+    package let generation: UInt32
+}
+
+extension ScreenTile {
+    init(_ composed: ComposedTile, of layer: LayerID) {
+        self.layer = layer
+        tile = composed.key.coordinate
+        worldRectangle = composed.worldRectangle
+        isDrawable = true
+        generation = composed.generation
+    }
+}
+
+/// A resident tile that a view may draw soon.
+package struct UpcomingTile: Sendable {
+    package let layer: LayerID
+    package let tile: TileCoordinate
+    package let generation: UInt32
+    /// Worth according to the plan; infinite for the coarsest resident tile over the screen.
+    package let worth: Float
+}
+
+extension ViewLayer {
+    /// Calls `body` with each needed tile on screen, in the order of drawing.
+    func forEachOnScreen(in pool: borrowing PoolState, drawsCompressed: Bool, _ body: (ScreenTile) -> Void) {
+        for visible in visible {
+            let (number, key) = (needs.entries[Int(visible.index)], needs.tiles[Int(visible.index)])
+            let residency = number == .none ? Residency.none : pool.table[number].residency
+            body(
+                ScreenTile(
+                    layer: id,
+                    tile: key.coordinate,
+                    worldRectangle: pyramid.worldRectangle(of: key.coordinate).offsetBy(x: visible.offset, y: 0),
+                    isDrawable: drawsCompressed ? residency.isResident : residency.isDecoded,
+                    generation: number == .none ? 0 : pool.table[number].generation
+                )
+            )
+        }
+    }
+}
+
+extension ViewModel {
+    /// Resident tiles that the plan expects the view to draw, the most valuable first.
+    ///
+    /// Before them come the coarsest resident ancestors of needed tiles, which cover the most. Needed tiles are left
+    /// out.
+    func upcoming(limit: Int, in pool: borrowing PoolState, drawsCompressed: Bool) -> [UpcomingTile] {
+        func isDrawable(_ number: EntryID) -> Bool {
+            let residency = pool.table[number].residency
+            return drawsCompressed ? residency.isResident : residency.isDecoded
+        }
+        var tiles: [UpcomingTile] = []
+        func append(_ number: EntryID, of layer: LayerID, worth: Float) {
+            let entry = pool.table[number]
+            tiles.append(
+                UpcomingTile(
+                    layer: layer,
+                    tile: entry.key.coordinate,
+                    generation: entry.generation,
+                    worth: worth
+                )
+            )
+        }
+        for layer in layers {
+            var last: TileKey?
+            for key in layer.needs.tiles where key.level > 0 {
+                // Neighbours have the same coarse ancestors.
+                for level in 0..<key.level {
+                    guard let ancestor = layer.pyramid.ancestor(of: key.coordinate, at: level) else { continue }
+                    let coarse = TileKey(layer: layer.layer, ancestor)
+                    if coarse == last { break }
+                    let number = pool.table.find(coarse)
+                    guard number != .none, isDrawable(number) else { continue }
+                    if !tiles.contains(where: { $0.layer == layer.id && $0.tile == ancestor }), tiles.count < limit {
+                        append(number, of: layer.id, worth: .infinity)
+                    }
+                    last = coarse
+                    break
+                }
+            }
+        }
+        let overviews = tiles.count
+        var best: [(worth: Float, number: EntryID, layer: LayerID)] = []
+        for number in pool.queue.valued {
+            let entry = pool.table[number]
+            guard entry.planEpoch == pool.queue.epoch, entry.value > 0, entry.needCount == 0, isDrawable(number),
+                let layer = layers.first(where: { $0.layer == entry.key.layer })
+            else { continue }
+            best.append((entry.value, number, layer.id))
+        }
+        best.sort { ($1.worth, $0.number.number) < ($0.worth, $1.number.number) }
+        for tile in best.prefix(max(limit - overviews, 0)) {
+            let coordinate = pool.table[tile.number].key.coordinate
+            guard !tiles[..<overviews].contains(where: { $0.layer == tile.layer && $0.tile == coordinate }) else {
+                continue
+            }
+            append(tile.number, of: tile.layer, worth: tile.worth)
+        }
+        return tiles
+    }
+}

@@ -1,0 +1,148 @@
+package import TileCache
+
+/// A needed tile on screen, which a slot or fallbacks are to draw.
+package struct TextureWant: Sendable {
+    /// Index of its layer among the screen's.
+    package var layer: Int
+    package var tile: TileCoordinate
+    /// World rectangle of the tile in the copy on screen.
+    package var worldRectangle: PixelRect
+
+    package init(layer: Int, tile: TileCoordinate, worldRectangle: PixelRect) {
+        self.layer = layer
+        self.tile = tile
+        self.worldRectangle = worldRectangle
+    }
+}
+
+/// Slots that draw a want, and how well.
+struct Drawing: Sendable {
+    struct Part: Sendable {
+        var slot: Int
+        var tile: TileCoordinate
+        /// World rectangle in the copy that begins at 0.
+        var rectangle: PixelRect
+    }
+
+    enum Kind: Sendable { case none, exact, finer, coarser }
+
+    var kind = Kind.none
+    var parts: [Part] = []
+    /// Fraction of the want that is drawn, 0 to 1.
+    var covered = 0.0
+    /// Levels by which it is too coarse, on average. What is not drawn counts as the number of levels.
+    var deficit = 0.0
+}
+
+/// Finds the slots that draw wants. Decides nothing.
+struct ScreenDrawing {
+    /// Levels finer than the needed one that are searched for fallbacks, as in the cache.
+    static let descendantDepth = 2
+    /// Deficit of older pixels of the right tile, and of finer tiles: less than that of any coarser tile.
+    static let staleDeficit = 0.75
+    static let finerDeficit = 0.5
+    private static let whole = 1 - 1e-9
+
+    let table: SlotTable
+    let pyramid: TilePyramid
+    let layer: LayerID
+    /// Deficit of what is not drawn.
+    let blank: Double
+
+    /// The exact tile; finer tiles if they cover it; the nearest ancestor; finer tiles that cover a part.
+    ///
+    /// - Parameter isStale: Whether the exact tile's slot has older pixels.
+    func drawing(of want: TextureWant, isStale: (Int) -> Bool) -> Drawing {
+        let own = pyramid.worldRectangle(of: want.tile)
+        if let slot = table.find(TextureKey(layer: layer, tile: want.tile)) {
+            let part = Drawing.Part(slot: slot, tile: want.tile, rectangle: own)
+            return Drawing(kind: .exact, parts: [part], covered: 1, deficit: isStale(slot) ? Self.staleDeficit : 0)
+        }
+        var finer = Drawing(kind: .finer)
+        let area = max(own.area, .leastNormalMagnitude)
+        appendDescendants(of: want.tile, within: own, depth: Self.descendantDepth, to: &finer)
+        finer.covered = min(finer.parts.reduce(0) { $0 + $1.rectangle.area } / area, 1)
+        if finer.covered >= Self.whole {
+            finer.covered = 1
+            finer.deficit = Self.finerDeficit
+            return finer
+        }
+        for level in stride(from: want.tile.level - 1, through: 0, by: -1) where table.hasTiles(ofLevel: level) {
+            guard let ancestor = pyramid.ancestor(of: want.tile, at: level),
+                let slot = table.find(TextureKey(layer: layer, tile: ancestor))
+            else { continue }
+            let part = own.intersection(pyramid.worldRectangle(of: ancestor))
+            guard !part.isEmpty else { continue }
+            let covered = part == own ? 1 : min(part.area / area, 1)
+            return Drawing(
+                kind: .coarser,
+                parts: [Drawing.Part(slot: slot, tile: ancestor, rectangle: part)],
+                covered: covered,
+                deficit: deficit(ofAncestorAt: level, of: want.tile, covering: covered)
+            )
+        }
+        guard !finer.parts.isEmpty else { return Drawing(deficit: blank) }
+        finer.deficit = finer.covered * Self.finerDeficit + (1 - finer.covered) * blank
+        return finer
+    }
+
+    func deficit(ofAncestorAt level: Int, of tile: TileCoordinate, covering covered: Double) -> Double {
+        covered * Double(tile.level - level) + (1 - covered) * blank
+    }
+
+    private func appendDescendants(
+        of tile: TileCoordinate,
+        within own: PixelRect,
+        depth: Int,
+        to drawing: inout Drawing
+    ) {
+        let levels = tile.level + 1..<min(tile.level + 1 + depth, pyramid.levels.count)
+        guard levels.contains(where: { table.hasTiles(ofLevel: $0) }), let children = pyramid.children(of: tile),
+            children.count <= 64
+        else { return }
+        for child in children {
+            let part = own.intersection(pyramid.worldRectangle(of: child))
+            guard !part.isEmpty else { continue }
+            if let slot = table.find(TextureKey(layer: layer, tile: child)) {
+                drawing.parts.append(Drawing.Part(slot: slot, tile: child, rectangle: part))
+            } else if depth > 1 {
+                appendDescendants(of: child, within: part, depth: depth - 1, to: &drawing)
+            }
+        }
+    }
+
+    /// Whether other tiles with slots cover the area of a tile, together with one that is to get a slot.
+    func isCovered(_ tile: TileCoordinate, with new: TileCoordinate? = nil) -> Bool {
+        for level in stride(from: tile.level - 1, through: 0, by: -1) where table.hasTiles(ofLevel: level) {
+            guard let ancestor = pyramid.ancestor(of: tile, at: level),
+                table.find(TextureKey(layer: layer, tile: ancestor)) != nil
+            else { continue }
+            let own = pyramid.worldRectangle(of: tile)
+            if own.intersection(pyramid.worldRectangle(of: ancestor)) == own { return true }
+        }
+        let own = pyramid.worldRectangle(of: tile)
+        var covered = 0.0
+        if let new {
+            let part = own.intersection(pyramid.worldRectangle(of: new))
+            if new.level < tile.level, part == own { return true }
+            if new.level > tile.level, new.level <= tile.level + Self.descendantDepth { covered = part.area }
+        }
+        var finer = Drawing()
+        appendDescendants(of: tile, within: own, depth: Self.descendantDepth, to: &finer)
+        return finer.parts.reduce(covered) { $0 + $1.rectangle.area } >= own.area * Self.whole
+    }
+
+    /// Pixels of a slot that show a part of its tile.
+    static func slotRectangle(_ part: Drawing.Part, in pyramid: TilePyramid) -> PixelRect {
+        let level = pyramid.levels[part.tile.level]
+        let x = level.origin.x + Double(part.tile.column) * level.tileSpanX
+        let y = level.origin.y + Double(part.tile.row) * level.tileSpanY
+        let border = Double(level.border)
+        return PixelRect(
+            minX: (part.rectangle.minX - x) / level.worldPixelsPerPixel + border,
+            minY: (part.rectangle.minY - y) / level.worldPixelsPerPixel + border,
+            maxX: (part.rectangle.maxX - x) / level.worldPixelsPerPixel + border,
+            maxY: (part.rectangle.maxY - y) / level.worldPixelsPerPixel + border
+        )
+    }
+}

@@ -1,0 +1,288 @@
+package import TileCache
+
+/// A tile that can be uploaded.
+package struct TextureTile: Sendable {
+    /// Index of its layer among the screen's.
+    package var layer: Int
+    package var tile: TileCoordinate
+    package var generation: UInt32
+    package var bytes: Int
+    /// Worth of a tile that may be drawn soon; `nil` for those of the frame.
+    package var worth: Float?
+
+    package init(layer: Int, tile: TileCoordinate, generation: UInt32, bytes: Int, worth: Float? = nil) {
+        self.layer = layer
+        self.tile = tile
+        self.generation = generation
+        self.bytes = bytes
+        self.worth = worth
+    }
+}
+
+/// What a frame needs, and the tiles that it could upload.
+package struct TextureScreen: Sendable {
+    /// In the order of drawing; only those whose tiles fit the slots.
+    package var layers: [FrameLayer]
+    /// `nil` if the renderer lists the needed tiles itself.
+    package var viewport: TileViewport?
+    package var selection: TileLevelSelection
+    package var wants: [TextureWant] = []
+    /// The frame's tiles, then those that may be drawn soon, the most valuable first.
+    package var tiles: [TextureTile] = []
+
+    package init(layers: [FrameLayer] = [], viewport: TileViewport? = nil, selection: TileLevelSelection = .init()) {
+        self.layers = layers
+        self.viewport = viewport
+        self.selection = selection
+    }
+}
+
+/// A decided upload.
+package struct TexturePick: Sendable {
+    package let slot: Int
+    /// Index among the screen's tiles.
+    package let tile: Int
+    package let isAhead: Bool
+}
+
+/// The decisions of texture slots: identities and areas in, slots out. Without pixels, leases, clocks and threads.
+///
+/// For each frame: ``begin(_:)``, ``drop(_:)`` for tiles that are not available any more, and ``finish()``.
+package struct TextureCore: Sendable {
+    package let options: TextureSlotOptions
+    package internal(set) var statistics = TextureStatistics()
+    var table: SlotTable
+    var budget: UploadBudget
+    var bias = LevelBias()
+    var frame = 0
+    var screen = TextureScreen()
+    /// How each want is drawn, and its area on screen.
+    var drawings: [Drawing] = []
+    /// Tiles that are not in a slot, or in one that they must leave.
+    var pending: [TextureKey: Int] = [:]
+    var picks: [TexturePick] = []
+    /// Bytes of the picks.
+    var spent = 0
+
+    package init(_ options: TextureSlotOptions) throws(TileCacheError) {
+        try options.check()
+        self.options = options
+        table = SlotTable(limit: options.slotLimit)
+        budget = UploadBudget(
+            bytes: options.uploadBytes.bytes,
+            time: options.uploadTime.wholeNanoseconds,
+            slotBytes: options.slotBytes ?? 1
+        )
+    }
+
+    /// Decides the uploads of a frame, the most valuable first.
+    package mutating func begin(_ screen: TextureScreen) -> [TexturePick] {
+        frame += 1
+        statistics.frames += 1
+        self.screen = screen
+        picks = []
+        spent = 0
+        table.resetUses()
+        chooseBias()
+        pending.removeAll(keepingCapacity: true)
+        for (number, tile) in screen.tiles.enumerated() {
+            let key = key(ofLayer: tile.layer, tile.tile)
+            let slot = table.find(key)
+            if let slot, let worth = tile.worth { table.setWorth(worth, of: slot, frame: frame) }
+            if let slot, slot < table.limit, table.slots[slot].generation == tile.generation { continue }
+            if pending[key] == nil { pending[key] = number }
+        }
+        drawings.removeAll(keepingCapacity: true)
+        for index in screen.wants.indices {
+            drawings.append(resolved(index))
+            for part in drawings[index].parts { table.use(part.slot, 1) }
+        }
+        releaseBeyondLimit()
+        if !pending.isEmpty { decideUploads() }
+        return picks
+    }
+
+    /// Undoes an upload whose tile is not available any more.
+    package mutating func drop(_ pick: TexturePick) {
+        picks.removeAll { $0.slot == pick.slot }
+        spent -= screen.tiles[pick.tile].bytes
+        let users = wants(drawnBy: pick.slot)
+        replaceDrawings(of: users) { $0.table.release(pick.slot) }
+    }
+
+    /// Ends a frame: what it draws once the uploads are done.
+    package mutating func finish() -> TextureResult {
+        // Uploads may have replaced what was in them.
+        releaseBeyondLimit()
+        var result = TextureResult(
+            slotCount: table.slots.count,
+            levelBias: bias.value,
+            neededSlots: 0,
+            waitingTileCount: 0,
+            holeCount: 0
+        )
+        var distinct: Set<TextureKey> = []
+        var waiting: Set<TextureKey> = []
+        for (want, drawing) in zip(screen.wants, drawings) {
+            let key = key(ofLayer: want.layer, want.tile)
+            distinct.insert(key)
+            if drawing.kind != .exact, pending[key] != nil { waiting.insert(key) }
+            if drawing.covered < 1 - 1e-9 { result.holeCount += 1 }
+            place(drawing, of: want, in: &result)
+        }
+        result.waitingTileCount = waiting.count
+        result.neededSlots = max(bias.neededSlots, distinct.count) + reservedSlots
+        count(waiting: waiting.count)
+        return result
+    }
+
+    package mutating func noteUploads(bytes: Int, nanoseconds: Int64) {
+        budget.note(bytes: bytes, nanoseconds: nanoseconds)
+    }
+
+    package var slotLimit: Int { table.limit }
+
+    package mutating func setSlotLimit(_ limit: Int) { table.setLimit(min(max(limit, 1), 65_536)) }
+
+    package mutating func setUploadBudget(bytes: Int, time: Int64) {
+        (budget.bytes, budget.time) = (max(bytes, budget.slotBytes), max(time, 1))
+    }
+
+    /// Releases the slots of some tiles.
+    package mutating func remove(where isIncluded: (TextureKey) -> Bool) {
+        for slot in table.slots.indices.reversed() {
+            if let key = table.slots[slot].key, isIncluded(key) { table.release(slot) }
+        }
+        drawings = []
+        screen.wants = []
+    }
+
+    // MARK: - Parts
+
+    func key(ofLayer layer: Int, _ tile: TileCoordinate) -> TextureKey {
+        TextureKey(layer: screen.layers[layer].id, tile: tile)
+    }
+
+    /// Slots kept for coarse tiles that cover what is off screen.
+    private var reservedSlots: Int { options.neverShowsHoles ? screen.layers.count : 0 }
+
+    private mutating func chooseBias() {
+        guard let viewport = screen.viewport, viewport.isDrawable, !screen.layers.isEmpty else {
+            bias.reset()
+            return
+        }
+        let slots = max(table.limit - reservedSlots, 1)
+        bias.update(viewport, screen.selection, screen.layers, slots: slots)
+    }
+
+    /// Slots of a layer, as the rest of the frame sees them.
+    func look(at layer: Int) -> ScreenDrawing {
+        let layer = screen.layers[layer]
+        // Under the option no sharper tile is worth as much as an area without any.
+        let blank = Double(layer.pyramid.levels.count) * (options.neverShowsHoles ? 1000 : 1)
+        return ScreenDrawing(table: table, pyramid: layer.pyramid, layer: layer.id, blank: blank)
+    }
+
+    func resolved(_ index: Int) -> Drawing {
+        let want = screen.wants[index]
+        return look(at: want.layer).drawing(of: want) { slot in
+            guard let number = pending[key(ofLayer: want.layer, want.tile)] else { return false }
+            return screen.tiles[number].generation != table.slots[slot].generation
+        }
+    }
+
+    func wants(drawnBy slot: Int) -> [Int] {
+        drawings.indices.filter { drawings[$0].parts.contains { $0.slot == slot } }
+    }
+
+    /// Changes the table, and finds anew how some wants are drawn.
+    mutating func replaceDrawings(of wants: [Int], change: (inout TextureCore) -> Void) {
+        for index in wants {
+            for part in drawings[index].parts { table.use(part.slot, -1) }
+        }
+        change(&self)
+        for index in wants {
+            drawings[index] = resolved(index)
+            for part in drawings[index].parts { table.use(part.slot, 1) }
+        }
+    }
+
+    /// Slots beyond a lowered limit are released once no tile on screen is in them. Those that cover what nothing else
+    /// covers are uploaded again first, if they can be.
+    private mutating func releaseBeyondLimit() {
+        guard table.slots.count > table.limit else { return }
+        for slot in (table.limit..<table.slots.count).reversed() where slot < table.slots.count {
+            guard let key = table.slots[slot].key, table.slots[slot].uses == 0,
+                pending[key] == nil || mayUncover(slot)
+            else { continue }
+            table.release(slot)
+            statistics.evictions += 1
+        }
+    }
+
+    /// Whether a slot may be taken without uncovering an area, if that matters.
+    func mayUncover(_ slot: Int, with new: Int? = nil) -> Bool {
+        guard options.neverShowsHoles, let key = table.slots[slot].key,
+            let layer = screen.layers.firstIndex(where: { $0.id == key.layer })
+        else { return true }
+        let other = new.flatMap { screen.tiles[$0].layer == layer ? screen.tiles[$0].tile : nil }
+        return look(at: layer).isCovered(key.tile, with: other)
+    }
+
+    private mutating func place(_ drawing: Drawing, of want: TextureWant, in result: inout TextureResult) {
+        let pyramid = screen.layers[want.layer].pyramid
+        var offset = 0.0
+        if pyramid.wrapsX {
+            let own = pyramid.worldRectangle(of: want.tile)
+            offset = ((want.worldRectangle.minX - own.minX) / pyramid.worldWidth).rounded() * pyramid.worldWidth
+        }
+        for part in drawing.parts {
+            if table.noteDrawn(part.slot, frame: frame) { statistics.aheadDrawn += 1 }
+            result.placements.append(
+                TexturePlacement(
+                    slot: part.slot,
+                    identity: TileIdentity(
+                        layer: screen.layers[want.layer].id,
+                        tile: part.tile,
+                        generation: table.slots[part.slot].generation
+                    ),
+                    worldRectangle: drawing.kind == .exact
+                        ? want.worldRectangle : part.rectangle.offsetBy(x: offset, y: 0),
+                    slotRectangle: ScreenDrawing.slotRectangle(part, in: pyramid),
+                    isExact: drawing.kind == .exact
+                )
+            )
+        }
+    }
+
+    private mutating func count(waiting: Int) {
+        let ahead = picks.filter(\.isAhead)
+        statistics.uploads += picks.count
+        statistics.uploadedBytes += spent
+        statistics.peakUploads = max(statistics.peakUploads, picks.count)
+        statistics.peakUploadedBytes = max(statistics.peakUploadedBytes, spent)
+        statistics.aheadUploads += ahead.count
+        statistics.aheadBytes += ahead.reduce(0) { $0 + screen.tiles[$1.tile].bytes }
+        if waiting > 0 { statistics.waitingFrames += 1 }
+        statistics.biasChanges = bias.changes
+        statistics.usedSlots = table.usedCount
+    }
+}
+
+/// What a frame draws.
+package struct TextureResult: Sendable {
+    package var placements: [TexturePlacement] = []
+    package var slotCount: Int
+    package var levelBias: Double
+    package var neededSlots: Int
+    package var waitingTileCount: Int
+    package var holeCount: Int
+}
+
+extension Duration {
+    /// In nanoseconds, clamped to about 30 years.
+    var wholeNanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return min(max(seconds, -1_000_000_000), 1_000_000_000) * 1_000_000_000 + attoseconds / 1_000_000_000
+    }
+}

@@ -1,0 +1,232 @@
+import TestSupport
+import Testing
+
+@testable import TileCache
+@testable import TileTextures
+
+/// Random views, budgets and limits against a simple reference: a dictionary of what each slot holds.
+@Suite struct TextureModelTests {
+    private struct Reference {
+        var slots: [Int: (tile: TileCoordinate, generation: UInt32)] = [:]
+        /// Part of each needed tile that was drawn in the last frame, by tile and copy.
+        var covered: [Want: Double] = [:]
+        /// Needed tiles that were drawn exactly in the last frame.
+        var exact: Set<TileCoordinate> = []
+        /// Tiles that the last frame drew.
+        var drawn: Set<TileCoordinate> = []
+
+        struct Want: Hashable {
+            var tile: TileCoordinate
+            var x: Double
+        }
+    }
+
+    @Test(arguments: 1...24, [false, true]) func randomSessions(seed: Int, neverShowsHoles: Bool) throws {
+        var dice = SplitMix64(seed: UInt64(seed))
+        var scene = try TextureScene(wraps: dice.oneIn(3))
+        scene.selection = TileLevelSelection(hysteresis: dice.oneIn(2) ? 0.2 : 0)
+        let limit = 1 + dice.below(60)
+        let tilesPerFrame = 1 + dice.below(12)
+        var core = try TextureCore(
+            TextureScene.options(slots: limit, tilesPerFrame: tilesPerFrame, neverShowsHoles: neverShowsHoles)
+        )
+        var reference = Reference()
+        var viewport = TextureScene.viewport(2048, 2048, dice.next(from: 60, to: 400), dice.next(from: 60, to: 400))
+        scene.ready[tile(0, 0, 0)] = 1
+        for frame in 0..<400 {
+            move(&viewport, &dice)
+            change(&scene, &core, viewport, &dice)
+            let allowed = core.budget.allowed
+            let step = core.step(&scene, viewport)
+            let context = Comment(rawValue: "seed \(seed), holes \(neverShowsHoles), frame \(frame)")
+            check(step, &reference, core, allowed: allowed, context)
+            if dice.oneIn(2) { scene.levelBias = step.result.levelBias }
+        }
+        #expect(core.statistics.uploads > 10)
+    }
+
+    /// What the view needs becomes sharp and stays so, whatever the limit, once the view follows the bias.
+    @Test(arguments: 1...12, [false, true]) func viewsAtRestBecomeSharp(seed: Int, neverShowsHoles: Bool) throws {
+        var dice = SplitMix64(seed: UInt64(seed) &+ 1000)
+        var scene = try TextureScene()
+        scene.makeReady(0...6)
+        var core = try TextureCore(
+            TextureScene.options(slots: 12 + dice.below(30), tilesPerFrame: 3, neverShowsHoles: neverShowsHoles)
+        )
+        for _ in 0..<20 {
+            let viewport = TextureScene.viewport(
+                dice.next(from: 0, to: 4096),
+                dice.next(from: 0, to: 4096),
+                dice.next(from: 20, to: 300),
+                dice.next(from: 20, to: 300),
+                scale: PortableMath.exp2(dice.next(from: -6, to: 0.5)),
+                rotation: dice.oneIn(3) ? dice.next(from: 0, to: 6) : 0
+            )
+            if dice.oneIn(4) { core.setSlotLimit(12 + dice.below(30)) }
+            scene.upcoming = (0..<20).map { _ in
+                (tile(6, dice.below(64), dice.below(64)), Float(dice.nextUnit()))
+            }
+            var last: Step?
+            for _ in 0..<60 {
+                last = core.step(&scene, viewport)
+                scene.levelBias = last?.result.levelBias ?? 0
+            }
+            let step = try #require(last)
+            let context = Comment(
+                rawValue: "seed \(seed): \(viewport), \(core.slotLimit) slots, bias \(scene.levelBias)"
+            )
+            #expect(step.screen.wants.count <= core.slotLimit, context)
+            #expect(step.result.waitingTileCount == 0 && step.result.holeCount == 0, context)
+            #expect(step.result.placements.allSatisfy { $0.isExact }, context)
+            #expect(step.result.slotCount == core.slotLimit, context)
+        }
+    }
+
+    /// With the option and one tile over the world, no frame after the first shows a hole.
+    @Test(arguments: 1...16) func holesAreNeverShown(seed: Int) throws {
+        var dice = SplitMix64(seed: UInt64(seed) &+ 2000)
+        var scene = try TextureScene(wraps: dice.oneIn(2))
+        scene.ready[tile(0, 0, 0)] = 1
+        let slots = 2 + dice.below(40)
+        var core = try TextureCore(
+            TextureScene.options(slots: slots, tilesPerFrame: 1 + dice.below(6), neverShowsHoles: true)
+        )
+        var viewport = TextureScene.viewport(2048, 2048, 250, 180)
+        for frame in 0..<600 {
+            move(&viewport, &dice)
+            // If the limit changes, the coarse tile must be there to be uploaded again. Otherwise its slot protects it, not
+            // its worth. One slot would leave no room beside it.
+            let changesLimit = seed.isMultiple(of: 2)
+            change(&scene, &core, viewport, &dice, leastSlots: changesLimit ? 2 : nil)
+            scene.upcoming.removeAll { $0.tile.level == 0 }
+            if changesLimit || frame < 3 { scene.upcoming.insert((tile(0, 0, 0), .infinity), at: 0) }
+            let step = core.step(&scene, viewport)
+            let context = Comment(rawValue: "seed \(seed), frame \(frame), \(core.slotLimit) slots")
+            #expect(step.result.holeCount == 0, context)
+            scene.levelBias = step.result.levelBias
+        }
+    }
+
+    private func move(_ viewport: inout TileViewport, _ dice: inout SplitMix64) {
+        switch dice.below(12) {
+        case 0:
+            viewport.center = WorldPoint(x: dice.next(from: 0, to: 4096), y: dice.next(from: 0, to: 4096))
+        case 1: viewport.scale = PortableMath.exp2(dice.next(from: -6, to: 1))
+        case 2, 3, 4: viewport.scale *= dice.next(from: 0.8, to: 1.25)
+        case 5: viewport.rotation = dice.oneIn(2) ? 0 : dice.next(from: 0, to: 6)
+        case 6: break
+        default:
+            viewport.center.x += dice.next(from: -40, to: 60) / viewport.scale
+            viewport.center.y += dice.next(from: -40, to: 40) / viewport.scale
+        }
+        viewport.scale = min(max(viewport.scale, 1.0 / 64), 2)
+        viewport.center.x = min(max(viewport.center.x, 0), 4096)
+        viewport.center.y = min(max(viewport.center.y, 0), 4096)
+    }
+
+    /// Tiles become ready, change and disappear; limits and budgets change.
+    private func change(
+        _ scene: inout TextureScene,
+        _ core: inout TextureCore,
+        _ viewport: TileViewport,
+        _ dice: inout SplitMix64,
+        leastSlots: Int? = 1
+    ) {
+        for (tile, _) in scene.needed(viewport) where dice.oneIn(3) {
+            var own = tile
+            if dice.oneIn(4), let parent = scene.pyramid.parent(of: tile) { own = parent }
+            if dice.oneIn(8), let child = scene.pyramid.children(of: tile)?.first(where: { _ in true }) { own = child }
+            scene.ready[own] = scene.ready[own] ?? 1
+        }
+        if dice.oneIn(20) {
+            for tile in scene.ready.keys.sorted() where dice.oneIn(4) { scene.ready[tile, default: 0] += 1 }
+        }
+        if dice.oneIn(25) {
+            for tile in scene.ready.keys.sorted() where tile.level > 0 && dice.oneIn(2) { scene.ready[tile] = nil }
+        }
+        if let leastSlots, dice.oneIn(15) { core.setSlotLimit(leastSlots + dice.below(60)) }
+        if dice.oneIn(10) {
+            core.noteUploads(bytes: 1 + dice.below(1 << 20), nanoseconds: Int64(dice.below(10_000_000)))
+        }
+        let ready = scene.ready.keys.sorted()
+        scene.upcoming = (0..<min(ready.count, dice.below(12))).map { _ in
+            (dice.element(of: ready), Float(dice.nextUnit()))
+        }
+    }
+
+    private func check(
+        _ step: Step,
+        _ reference: inout Reference,
+        _ core: TextureCore,
+        allowed: Int,
+        _ context: Comment
+    ) {
+        // Uploads within the budget, each to a slot below the limit.
+        let bytes = step.picks.reduce(0) { $0 + step.screen.tiles[$1.tile].bytes }
+        #expect(bytes <= allowed, context)
+        #expect(Set(step.picks.map(\.slot)).count == step.picks.count, context)
+        let before = reference.slots
+        for pick in step.picks {
+            let tile = step.screen.tiles[pick.tile]
+            #expect(pick.slot >= 0 && pick.slot < core.slotLimit, context)
+            for (slot, held) in reference.slots where held.tile == tile.tile { reference.slots[slot] = nil }
+            reference.slots[pick.slot] = (tile.tile, tile.generation)
+        }
+        // Every placement's slot holds what it says.
+        for placement in step.result.placements {
+            let held = reference.slots[placement.slot]
+            #expect(held?.tile == placement.identity.tile, context)
+            #expect(held?.generation == placement.identity.generation, context)
+            let box = placement.slotRectangle
+            #expect(box.minX >= -1e-6 && box.minY >= -1e-6 && box.maxX <= 64 + 1e-6 && box.maxY <= 64 + 1e-6, context)
+            #expect(placement.slot < step.result.slotCount, context)
+        }
+        // Slots are never exceeded: beyond a lowered limit there are only tiles on screen, or those that cover for them.
+        let drawn = Set(step.drawn)
+        for slot in core.table.slots.indices {
+            guard let key = core.table.slots[slot].key else { continue }
+            #expect(reference.slots[slot]?.tile == key.tile, context)
+            if slot >= core.slotLimit, !core.options.neverShowsHoles { #expect(drawn.contains(key.tile), context) }
+        }
+        #expect(step.result.slotCount == core.table.slots.count && core.table.slots.count >= core.slotLimit, context)
+        // What is on screen and stays there is not lost: neither an exact tile, nor an area that was drawn.
+        var covered: [Reference.Want: Double] = [:]
+        var exact: Set<TileCoordinate> = []
+        for want in step.screen.wants {
+            let parts = step.result.placements.filter {
+                !$0.worldRectangle.intersection(want.worldRectangle).isEmpty
+            }
+            let area = parts.reduce(0) { $0 + $1.worldRectangle.intersection(want.worldRectangle).area }
+            let share = area / want.worldRectangle.area
+            #expect(share <= 1 + 1e-9, context)
+            let id = Reference.Want(tile: want.tile, x: want.worldRectangle.minX)
+            covered[id] = share
+            if let former = reference.covered[id] { #expect(share >= former - 1e-9, context) }
+            if parts.contains(where: { $0.isExact }) { exact.insert(want.tile) }
+            if reference.exact.contains(want.tile) { #expect(exact.contains(want.tile), context) }
+        }
+        #expect(step.result.holeCount == covered.values.count { $0 < 1 - 1e-9 }, context)
+        // A tile that both frames draw was uploaded again only if it moved or changed.
+        for pick in step.picks {
+            let tile = step.screen.tiles[pick.tile]
+            guard let held = before.first(where: { $0.value.tile == tile.tile }), core.table.slots.count > 0 else {
+                continue
+            }
+            let hasMoved = held.key >= core.slotLimit
+            #expect(
+                hasMoved || held.value.generation != tile.generation || wasReleased(held.key, before, core),
+                context
+            )
+        }
+        let slots = core.table.slots
+        reference.slots = reference.slots.filter { $0.key < slots.count && slots[$0.key].key?.tile == $0.value.tile }
+        (reference.covered, reference.exact, reference.drawn) = (covered, exact, drawn)
+    }
+
+    /// Whether the slot was emptied between the frames: the limit was lowered and raised again.
+    private func wasReleased(
+        _ slot: Int,
+        _ before: [Int: (tile: TileCoordinate, generation: UInt32)],
+        _ core: TextureCore
+    ) -> Bool { slot >= core.table.slots.count || core.table.slots[slot].key?.tile != before[slot]?.tile }
+}

@@ -1,0 +1,194 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import TileCache
+@testable import TileTextures
+
+/// Slots of a view of a real cache: a renderer with an array of memory for textures.
+@Suite(.timeLimit(.minutes(15))) struct TextureSlotsTests {
+    /// 64-pixel tiles, filled with a number of their own; the version is the first byte.
+    private final class Numbers: BlockingTileSource {
+        let version = Lock<UInt8>(1)
+
+        static func number(_ tile: TileCoordinate) -> UInt8 {
+            UInt8(truncatingIfNeeded: tile.level * 89 + tile.column * 7 + tile.row * 31)
+        }
+
+        func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
+            let version = version.withLock { $0 }
+            pixels.withMutableBytes { bytes in
+                for index in bytes.indices { bytes[index] = Self.number(tile) }
+                bytes[0] = version
+            }
+            return .pixels
+        }
+    }
+
+    private struct Renderer {
+        var slots: TextureSlots
+        var textures: [Int: (identity: TileIdentity, bytes: [UInt8])] = [:]
+
+        mutating func draw(_ frame: TileFrame, of view: TileView?) -> TextureFrame {
+            let step = slots.update(frame, of: view)
+            for upload in step.uploads {
+                textures[upload.slot] = (upload.tile.identity, upload.tile.withUnsafeBytes { Array($0) })
+            }
+            slots.noteUploads(.bytes(step.uploads.count * 16_384), took: .microseconds(step.uploads.count))
+            for placement in step.placements {
+                let held = textures[placement.slot]
+                #expect(held?.identity == placement.identity && held?.bytes.count == 16_384)
+                #expect(held?.bytes[1] == Numbers.number(placement.identity.tile))
+            }
+            return step
+        }
+    }
+
+    private static func setUp(
+        format: TilePixelFormat = .rgba8
+    ) throws -> (cache: TileCache, layer: LayerID, view: TileView, source: Numbers) {
+        let cache = try TileCache(byteLimit: .mebibytes(16))
+        let source = Numbers()
+        let layer = try cache.addLayer(
+            source,
+            pyramid: .powerOfTwo(worldWidth: 4096, worldHeight: 4096, tileSize: 64),
+            options: LayerOptions(format: format)
+        )
+        return (cache, layer, cache.makeView(layers: [layer]), source)
+    }
+
+    private static func sharpFrame(_ view: TileView, _ viewport: TileViewport) throws -> TileFrame {
+        for _ in 0..<10_000 {
+            view.update(viewport)
+            let frame = view.frame()
+            if frame.missingTileCount == 0 { return frame }
+            usleep(1000)
+        }
+        throw TileCacheError.isShutDown
+    }
+
+    @Test func aRendererDrawsFromItsSlots() throws {
+        let (cache, _, view, _) = try Self.setUp()
+        var renderer = Renderer(slots: try TextureSlots(TextureScene.options(slots: 40, tilesPerFrame: 4)))
+        for step in 0..<12 {
+            let viewport = TextureScene.viewport(1000 + Double(step) * 50, 1200, 256, 192)
+            view.levelBias = renderer.draw(try Self.sharpFrame(view, viewport), of: view).levelBias
+            var last = renderer.draw(view.frame(), of: view)
+            for _ in 0..<40 where last.waitingTileCount > 0 { last = renderer.draw(view.frame(), of: view) }
+            #expect(last.holeCount == 0 && last.waitingTileCount == 0)
+            #expect(last.placements.count == view.frame().count && last.placements.allSatisfy { $0.isExact })
+        }
+        #expect(renderer.slots.statistics.uploads > 12 && renderer.slots.statistics.peakUploads <= 4)
+        cache.shutdown()
+        // After a shutdown the frame is empty, and the slots stay.
+        #expect(renderer.draw(view.frame(), of: view).placements.isEmpty)
+    }
+
+    @Test func theBiasMakesTheViewCoarser() throws {
+        let (cache, _, view, _) = try Self.setUp()
+        defer { cache.shutdown() }
+        let viewport = TextureScene.viewport(1024, 1024, 256, 192)
+        #expect(try Self.sharpFrame(view, viewport).allSatisfy { $0.tile.identity.tile.level == 6 })
+        #expect(view.levelBias == 0)
+        view.levelBias = 1
+        // At once, without a new viewport.
+        #expect(view.neededTileCount <= 9)
+        #expect(try Self.sharpFrame(view, viewport).allSatisfy { $0.tile.identity.tile.level == 5 })
+        for (given, expected) in [(100.0, 8.0), (-2, 0), (.nan, 0), (0.25, 0.25)] {
+            view.levelBias = given
+            #expect(view.levelBias == expected)
+        }
+    }
+
+    @Test func changedTilesAreUploadedAgain() throws {
+        let (cache, layer, view, source) = try Self.setUp()
+        defer { cache.shutdown() }
+        let viewport = TextureScene.viewport(1024, 1024)
+        var renderer = Renderer(slots: try TextureSlots(TextureScene.options(slots: 40)))
+        let first = renderer.draw(try Self.sharpFrame(view, viewport), of: nil)
+        #expect(first.uploads.count == 4)
+        source.version.withLock { $0 = 2 }
+        cache.invalidate(layer)
+        for _ in 0..<10_000 {
+            let step = renderer.draw(try Self.sharpFrame(view, viewport), of: nil)
+            #expect(step.placements.count == 4 && step.placements.allSatisfy { $0.isExact })
+            if step.placements.allSatisfy({ renderer.textures[$0.slot]?.bytes[0] == 2 }) { break }
+            usleep(1000)
+        }
+        #expect(renderer.slots.statistics.uploads == 8 && renderer.slots.statistics.usedSlots == 4)
+        renderer.slots.remove(layer, region: PixelRect(minX: 1000, minY: 1000, maxX: 1001, maxY: 1001))
+        #expect(renderer.draw(try Self.sharpFrame(view, viewport), of: nil).uploads.count == 1)
+        renderer.slots.remove(layer)
+        #expect(renderer.draw(try Self.sharpFrame(view, viewport), of: nil).uploads.count == 4)
+        renderer.slots.removeAll()
+        #expect(renderer.slots.update(.empty).placements.isEmpty)
+    }
+
+    @Test func otherFormatsAndLargerTilesAreLeftOut() throws {
+        let (cache, _, view, _) = try Self.setUp(format: .gray8)
+        defer { cache.shutdown() }
+        let frame = try Self.sharpFrame(view, TextureScene.viewport(1024, 1024))
+        var other = try TextureSlots(TextureScene.options(slots: 8))
+        let step = other.update(frame, of: view)
+        #expect(step.placements.isEmpty && step.uploads.isEmpty && step.levelBias == 0 && step.holeCount == 0)
+        var small = TextureScene.options(slots: 8)
+        (small.format, small.width) = (.gray8, 63)
+        var slots = try TextureSlots(small)
+        #expect(slots.update(frame, of: view).placements.isEmpty)
+        // Larger slots hold smaller tiles, at their corner.
+        small.width = 100
+        slots = try TextureSlots(small)
+        let placed = slots.update(frame).placements
+        #expect(placed.count == 4 && placed.allSatisfy { $0.slotRectangle.maxX == 64 })
+    }
+
+    /// The coarsest tile over the screen comes first, then what the plan values; a lease is of the same pixels.
+    @Test func expectedTilesCanBeLeased() throws {
+        let (cache, layer, view, _) = try Self.setUp()
+        defer { cache.shutdown() }
+        try cache.pin(layer, levels: 0...0)
+        let viewport = TextureScene.viewport(1024, 1024)
+        var found: (version: TileView.UpcomingVersion, tiles: [UpcomingTile])?
+        for _ in 0..<10_000 {
+            _ = try Self.sharpFrame(view, viewport)
+            found = view.upcoming(limit: 8, unless: nil)
+            if found?.tiles.first?.tile == tile(0, 0, 0) { break }
+            usleep(1000)
+        }
+        let (version, tiles) = try #require(found)
+        #expect(tiles.first?.tile == tile(0, 0, 0) && tiles.first?.worth == .infinity && tiles.count <= 8)
+        let needed = Set(view.frame().map(\.tile.identity.tile))
+        #expect(tiles.allSatisfy { !needed.contains($0.tile) })
+        if let same = view.upcoming(limit: 8, unless: version) { #expect(same.1.count <= 8) }
+        let identity = TileIdentity(layer: layer, tile: tile(0, 0, 0), generation: tiles[0].generation)
+        let gone = TileIdentity(layer: layer, tile: tile(6, 60, 60), generation: 1)
+        let old = TileIdentity(layer: layer, tile: tile(0, 0, 0), generation: tiles[0].generation &+ 1)
+        let leased = view.lease([identity, gone, old])
+        #expect(leased[0]?.identity == identity && leased[1] == nil && leased[2] == nil)
+        #expect(leased[0]?.withUnsafeBytes { $0[1] } == Numbers.number(tile(0, 0, 0)))
+    }
+
+    /// The range, the stride and the index of a tile lead to its bytes, in whole pages of the system.
+    @Test func memoryIsAsPublished() throws {
+        let (cache, _, view, _) = try Self.setUp()
+        defer { cache.shutdown() }
+        let frame = try Self.sharpFrame(view, TextureScene.viewport(1024, 1024, 300, 300))
+        let page = MemoryRegion.systemPageBytes
+        var indices: Set<Int> = []
+        for placement in frame {
+            let memory = placement.tile.memory
+            placement.tile.withUnsafeBytes { bytes in
+                #expect(
+                    memory.rangeAddress + memory.offset == bytes.baseAddress && bytes.count == placement.tile.byteCount
+                )
+            }
+            #expect(Int(bitPattern: memory.rangeAddress) % page == 0 && memory.rangeByteCount % page == 0)
+            #expect(memory.slotStride % page == 0 && memory.slotStride >= placement.tile.byteCount)
+            #expect(memory.offset + memory.slotStride <= memory.rangeByteCount)
+            #expect(memory.rangeAddress == frame[0].tile.memory.rangeAddress)
+            #expect(placement.tile.retained().memory == memory)
+            indices.insert(memory.slotIndex)
+        }
+        #expect(indices.count == frame.count)
+    }
+}
