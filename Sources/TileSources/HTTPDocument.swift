@@ -1,3 +1,4 @@
+import Synchronization
 import TileCache
 
 /// A short document of a server, such as the description of a tile service, fetched as a whole.
@@ -5,6 +6,8 @@ final class HTTPDocument: HTTPJob {
     let address: String
     let limit: Int
     private let answer = Awaited<Result<[UInt8], TileLoadFailure>>()
+    /// Kept and never called: if it is dropped at once, Swift 6.3's optimiser leaks the closure's weak references.
+    private let handler = Lock<(@Sendable () -> Void)?>(nil)
 
     private init(_ address: String, limit: Int) { (self.address, self.limit) = (address, limit) }
 
@@ -24,7 +27,7 @@ final class HTTPDocument: HTTPJob {
     var kept: KeptAnswer? { nil }
     var stored: TileStoreFreshness? { nil }
 
-    func onCancel(_ handler: @escaping @Sendable () -> Void) {}
+    func onCancel(_ handler: @escaping @Sendable () -> Void) { self.handler.withLock { $0 = handler } }
 
     func holds(_ bytes: Int) -> Bool { true }
 
