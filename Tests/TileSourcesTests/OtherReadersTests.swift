@@ -150,13 +150,15 @@ import Testing
     }
 
     /// A generic tiled TIFF of libvips, as openslide reads it.
+    ///
+    /// No level is smaller than a tile: openslide 3.4.1 shows such levels as blanks or as noise, except JPEG.
     @Test(
         .enabled(if: OtherReaders.openslide != nil && OtherPrograms.vips, "python3-openslide or vips is missing"),
         arguments: ["jpeg", "deflate"]
     )
     func pyramidsOfVipsAsOpenSlideReadsThem(compression: String) throws {
         let python = try #require(OtherReaders.openslide)
-        let picture = folder.write(TestImage(width: 1024, height: 768).png, to: "picture.png")
+        let picture = folder.write(TestImage(width: 1024, height: 1024).png, to: "picture.png")
         let path = "\(folder.path)/pyramid.tif"
         let flags = "--tile --pyramid --tile-width 128 --tile-height 128 --compression \(compression)"
         #expect(OtherPrograms.run("vips tiffsave '\(picture)' '\(path)' \(flags)"))
