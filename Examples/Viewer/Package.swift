@@ -26,11 +26,18 @@ let package = Package(
             pkgConfig: "fontconfig",
             providers: [.apt(["libfontconfig-dev"]), .brew(["fontconfig"]), .yum(["fontconfig-devel"])]
         ),
+        .systemLibrary(
+            name: "CWebPAnimation",
+            pkgConfig: "libwebpmux",  // which names libwebp itself; libwebpdemux lies beside it
+            providers: [.apt(["libwebp-dev"]), .brew(["webp"]), .yum(["libwebp-devel"])]
+        ),
+        .target(name: "AnimatedWebP", dependencies: ["CWebPAnimation"], swiftSettings: settings),
         .target(
             name: "ViewerKit",
             dependencies: [
                 .product(name: "TileCache", package: "TileCache"),
                 .product(name: "TileScroll", package: "TileCache"),
+                .product(name: "TileTextures", package: "TileCache"),
                 .product(name: "DemoWorld", package: "TileCache"),
                 .product(name: "TileSources", package: "TileCache"),
                 .product(name: "PanTraces", package: "TileCache"),
@@ -40,22 +47,35 @@ let package = Package(
         .executableTarget(
             name: "tileviewer",
             dependencies: [
-                "CSDL2", "CFontconfig", "ViewerKit",
+                "CSDL2", "CFontconfig", "AnimatedWebP", "ViewerKit",
                 .product(name: "TileCache", package: "TileCache"),
                 .product(name: "TileDiskStore", package: "TileCache"),
                 .product(name: "TileScroll", package: "TileCache"),
+                .product(name: "TileTextures", package: "TileCache"),
                 .product(name: "PanTraces", package: "TileCache"),
+                .product(name: "_CacheBenchKit", package: "TileCache"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
+            swiftSettings: settings,
+            linkerSettings: [
+                .linkedLibrary("GL", .when(platforms: [.linux])),
+                .linkedFramework("OpenGL", .when(platforms: [.macOS])),
+            ]
+        ),
+        .testTarget(
+            name: "AnimatedWebPTests",
+            dependencies: ["AnimatedWebP", "CWebPAnimation"],
             swiftSettings: settings
         ),
         .testTarget(
             name: "ViewerKitTests",
             dependencies: [
                 "ViewerKit",
+                .product(name: "_CacheBenchKit", package: "TileCache"),
                 .product(name: "TileCache", package: "TileCache"),
                 .product(name: "TileDiskStore", package: "TileCache"),
                 .product(name: "TileScroll", package: "TileCache"),
+                .product(name: "TileTextures", package: "TileCache"),
                 .product(name: "PanTraces", package: "TileCache"),
             ],
             swiftSettings: settings

@@ -8,7 +8,7 @@ public enum Display {
     /// - Parameters:
     ///   - driver: The driver that SDL has chosen.
     ///   - requested: The value of `SDL_VIDEODRIVER`: names separated by commas. Default: none.
-    /// - Throws: ``ViewerError`` that says how to choose a display.
+    /// - Throws: ``ViewerError`` with the variables that choose a display.
     public static func check(driver: String, requested: String?) throws(ViewerError) {
         let names = requested?.split(separator: ",").map(String.init) ?? []
         guard invisible.contains(driver), !names.contains(driver) else { return }

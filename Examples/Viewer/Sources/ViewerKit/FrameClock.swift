@@ -1,6 +1,26 @@
 import PanTraces
 public import TileCache
 
+/// Selects the frames of which pictures are recorded: ten a second, the next one if a frame was skipped.
+public struct PicturePace: Hashable, Sendable {
+    /// Frames for each picture.
+    static let framesPerPicture: Int64 = 6
+    private var last: Int64 = -1
+
+    /// Creates a pace without pictures.
+    public init() {}
+
+    /// Whether a frame is to be recorded.
+    ///
+    /// - Parameter index: Number of the frame, larger than that of the call before.
+    public mutating func isDue(frame index: Int64) -> Bool {
+        let number = index / Self.framesPerPicture
+        guard number > last else { return false }
+        last = number
+        return true
+    }
+}
+
 /// Schedules frames at the times of a replay at 60 frames a second. A recorded session then makes the same demands in a
 /// replay.
 public struct FrameClock: Sendable {

@@ -41,6 +41,8 @@ public enum InputEvent: Hashable, Sendable {
         case o
         /// Halves or doubles the memory limit.
         case less, more
+        /// Turns the view by 15 degrees.
+        case clockwise, anticlockwise
         /// Writes a screenshot.
         case p
         /// Quits.
@@ -58,4 +60,25 @@ public enum ViewerCommand: Hashable, Sendable {
     case screenshot(path: String?)
     /// Quits the program.
     case quit
+}
+
+extension InputEvent {
+    /// The event in pixels of the screen, if the window system counts in larger points.
+    public func scaled(by factor: Double) -> InputEvent {
+        guard factor != 1 else { return self }
+        return mapped { ScrollVector(x: $0.x * factor, y: $0.y * factor) }
+    }
+
+    /// The event with its position changed.
+    func mapped(_ place: (ScrollVector) -> ScrollVector) -> InputEvent {
+        switch self {
+        case .buttonDown(let at, let clicks): .buttonDown(at: place(at), clicks: clicks)
+        case .pointerMoved(let to): .pointerMoved(to: place(to))
+        case .wheel(let notches, let at): .wheel(notches: notches, at: place(at))
+        case .fingerDown(let id, let at): .fingerDown(id: id, at: place(at))
+        case .fingerMoved(let id, let to): .fingerMoved(id: id, to: place(to))
+        case .magnified(let factor, let at): .magnified(by: factor, at: place(at))
+        case .buttonUp, .fingerUp, .keyDown, .keyUp, .resized, .closed: self
+        }
+    }
 }

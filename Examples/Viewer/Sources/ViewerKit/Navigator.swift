@@ -5,7 +5,7 @@ public import TileScroll
 /// Turns input into events of the library's scroll model, and its state into viewports.
 ///
 /// Flings, edges and animated zooms are the model's. This type adds what window systems leave to programs: smooth wheel
-/// notches, keys that move the view while held, and wrapping worlds. The model sees a wrapping world as a row of
+/// notches, keys that move the view while held, and wrapping worlds. In the model a wrapping world is a row of
 /// copies, with the view in the middle one.
 public struct Navigator: Sendable {
     /// Octaves of zoom for each notch of the wheel.
@@ -31,6 +31,14 @@ public struct Navigator: Sendable {
     private var held: Set<InputEvent.Key> = []
     /// Remaining zoom of the wheel in octaves, and its centre.
     private var wheel = (octaves: 0.0, place: ScrollVector.zero)
+
+    /// Whether keys turn the view. Default: `true`.
+    public var canTurn = true
+    /// Rotation of the last view that ``look(at:at:)`` set, in radians.
+    private var lookedRotation = 0.0
+    /// Steps of 15 degrees by which keys have turned the view since, clockwise over the world.
+    private var turns = 0
+    private var rotation: Double { lookedRotation + Double(turns) * .pi / 12 }
 
     /// A finger number that no touch screen uses.
     private static let mouse = -1
@@ -104,12 +112,14 @@ public struct Navigator: Sendable {
     private func outer(_ viewport: TileViewport) -> TileViewport {
         var viewport = viewport
         viewport.center.x -= shift
+        viewport.rotation = rotation
         return viewport
     }
 
-    /// Moves the view to a place at once.
+    /// Moves the view to a place at once, and rotates it as the viewport if ``canTurn``.
     public mutating func look(at viewport: TileViewport, at time: MonotonicTime) {
         wheel.octaves = 0
+        (lookedRotation, turns) = (canTurn ? viewport.rotation : 0, 0)
         let scale = min(max(viewport.scale, model.scaleBounds.lowerBound), model.scaleBounds.upperBound)
         zoom(to: scale, on: viewport.center, animated: false, at: time)
     }
@@ -141,12 +151,32 @@ public struct Navigator: Sendable {
 
     // MARK: Input
 
+    /// A vector on screen in the model, whose view is never turned.
+    private func unturned(_ vector: ScrollVector) -> ScrollVector {
+        guard rotation != 0 else { return vector }
+        let (cosine, sine) = (cos(rotation), sin(rotation))
+        return ScrollVector(x: vector.x * cosine - vector.y * sine, y: vector.x * sine + vector.y * cosine)
+    }
+
+    private func unturned(place: ScrollVector) -> ScrollVector {
+        guard rotation != 0 else { return place }
+        let from = unturned(ScrollVector(x: place.x - middle.x, y: place.y - middle.y))
+        return ScrollVector(x: from.x + middle.x, y: from.y + middle.y)
+    }
+
+    private mutating func turn(by steps: Int) {
+        guard canTurn else { return }
+        // A drag would jump.
+        if isButtonDown { return }
+        turns = (turns + steps) % 24
+    }
+
     /// Handles an input event.
     ///
     /// - Returns: The effect on the viewer itself, if there is one.
     public mutating func handle(_ event: InputEvent, at time: MonotonicTime) -> ViewerCommand? {
         advance(to: time)
-        switch event {
+        switch event.mapped(unturned(place:)) {
         case .buttonDown(let place, let clicks): press(place, clicks, at: time)
         case .pointerMoved(let place):
             pointer = place
@@ -193,6 +223,8 @@ public struct Navigator: Sendable {
         case .home:
             wheel.octaves = 0
             zoom(to: model.scaleBounds.lowerBound, on: nearestMiddle(at: time), animated: true, at: time)
+        case .clockwise: turn(by: 1)
+        case .anticlockwise: turn(by: -1)
         case .o: return .toggleOverlay
         case .less: return .scaleMemory(octaves: -1)
         case .more: return .scaleMemory(octaves: 1)
@@ -249,6 +281,6 @@ public struct Navigator: Sendable {
         if held.contains(.right) { way.x += step }
         if held.contains(.up) { way.y -= step }
         if held.contains(.down) { way.y += step }
-        if way != .zero { model.handle(.scroll(by: way), at: time) }
+        if way != .zero { model.handle(.scroll(by: unturned(way)), at: time) }
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 public import TileCache
 
 /// Contents of the overlay: tile states, the plan, the predicted view and memory use.
@@ -16,6 +17,8 @@ public struct Overlay: Sendable {
         public var costs: FrameText
         /// Names of the stores that `statistics` counts, in the same order.
         public var stores: [String]
+        /// Texture slots; `nil` if there are none.
+        public var textures: TextureText?
 
         /// Creates the facts.
         public init(
@@ -23,13 +26,15 @@ public struct Overlay: Sendable {
             diagnostics: TileViewDiagnostics,
             statistics: TileCacheStatistics,
             costs: FrameText,
-            stores: [String] = []
+            stores: [String] = [],
+            textures: TextureText? = nil
         ) {
             self.viewport = viewport
             self.diagnostics = diagnostics
             self.statistics = statistics
             self.costs = costs
             self.stores = stores
+            self.textures = textures
         }
     }
 
@@ -49,7 +54,10 @@ public struct Overlay: Sendable {
     // MARK: Over the tiles
 
     /// Tints and outlines the tiles in view, and numbers those still to load.
+    ///
+    /// Shapes are upright, so a turned view has none.
     static func tilesOnScreen(_ facts: Facts) -> [Shape] {
+        guard facts.viewport.rotation == 0 else { return [] }
         let screen = PixelRect(minX: 0, minY: 0, maxX: facts.viewport.width, maxY: facts.viewport.height)
         let order = Dictionary(
             facts.diagnostics.plan.enumerated().map { ($0.element.tile, $0.offset + 1) },
@@ -183,7 +191,7 @@ public struct Overlay: Sendable {
     static func text(_ facts: Facts) -> [String] {
         let statistics = facts.statistics
         let demands = statistics.demands
-        return [
+        var lines = [
             facts.costs.rate,
             facts.costs.cost,
             "hit rate \(percent(statistics.hitRate)) of \(demands.total) demands",
@@ -193,8 +201,10 @@ public struct Overlay: Sendable {
                 + "waste \(percent(statistics.waste))",
             "planned \(facts.diagnostics.plan.count)",
         ]
-            + zip(facts.stores, statistics.stores).map(text)
-            + ["memory \(statistics.memory.used) of \(statistics.memory.limit)"]
+        lines += zip(facts.stores, statistics.stores).map(text)
+        lines += facts.textures?.lines ?? []
+        lines.append("memory \(statistics.memory.used) of \(statistics.memory.limit)")
+        return lines
     }
 
     /// Line of a tier below memory.
@@ -285,13 +295,20 @@ extension PixelRect {
 }
 
 extension TileViewport {
-    /// Part of the world that an unrotated view shows.
+    /// Bounds of the part of the world that a view shows.
     var worldRectangle: PixelRect {
-        PixelRect(
-            minX: center.x - width / scale / 2,
-            minY: center.y - height / scale / 2,
-            maxX: center.x + width / scale / 2,
-            maxY: center.y + height / scale / 2
-        )
+        let (cosine, sine) = (rotation == 0 ? (1, 0) : (abs(cos(rotation)), abs(sin(rotation))))
+        let x = (width * cosine + height * sine) / scale / 2
+        let y = (width * sine + height * cosine) / scale / 2
+        return PixelRect(minX: center.x - x, minY: center.y - y, maxX: center.x + x, maxY: center.y + y)
+    }
+
+    /// The same view on a screen with larger pixels.
+    public func inPoints(pixelsPerPoint factor: Double) -> TileViewport {
+        var viewport = self
+        viewport.width /= factor
+        viewport.height /= factor
+        viewport.scale /= factor
+        return viewport
     }
 }

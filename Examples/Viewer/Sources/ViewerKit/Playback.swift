@@ -5,6 +5,8 @@ public import TileCache
 public struct Playback {
     /// Size of the recorded view, in screen pixels.
     public let size: PanTraceHeader.Size
+    /// Whether the view is rotated anywhere.
+    public private(set) var isTurned = false
     /// Last viewport of the trace.
     public private(set) var last: TileViewport?
     private var frames: PanFrameCursor<PanSampleList>
@@ -14,14 +16,12 @@ public struct Playback {
     /// - Parameters:
     ///   - reader: Reader of the trace.
     ///   - pyramid: Pyramid of the world that is shown.
-    /// - Throws: `PanTraceError` if the trace cannot be read; ``ViewerError`` if its world differs, its view size is
-    ///   missing or its view was rotated.
+    /// - Throws: `PanTraceError` if the trace cannot be read; ``ViewerError`` if its world differs or its view size is
+    ///   missing.
     public init(_ reader: PanTraceReader, pyramid: TilePyramid) throws {
         var samples: [PanTraceSample] = []
         while let sample = try reader.nextSample() {
-            guard sample.rotation == 0 else {
-                throw ViewerError("\(reader.name): the view was rotated, which the viewer cannot show")
-            }
+            isTurned = isTurned || sample.rotation != 0
             samples.append(sample)
         }
         guard let size = reader.header.viewport else {

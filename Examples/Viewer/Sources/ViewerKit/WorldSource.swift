@@ -3,7 +3,7 @@ import Foundation
 public import TileCache
 public import TileSources
 
-/// Worlds to show. This is the only file that knows where tiles come from.
+/// Worlds to show. No other file depends on the sources of tiles.
 public enum WorldSource: Hashable, Sendable {
     /// The built-in map.
     case builtIn
@@ -28,20 +28,30 @@ public enum WorldSource: Hashable, Sendable {
 
     /// Opens the source.
     ///
-    /// - Parameter latency: Additional time of each load of the built-in world, in nanoseconds, to simulate a slow disk
+    /// - Parameters:
+    ///   - latency: Additional time of each load of the built-in world, in nanoseconds, to simulate a slow disk
     ///   or network. Ignored for other sources.
+    ///   - trace: Header of a trace to play, of which the built-in world takes size and tiles. Ignored for other
+    ///   sources. Default: `nil`.
     /// - Throws: `TileSourceError`, which names the file or the address.
-    public func open(latency: Int64 = 0) throws -> OpenWorld {
+    public func open(latency: Int64 = 0, for trace: PanTraceHeader? = nil) throws -> OpenWorld {
         switch self {
         case .builtIn:
-            let source = try DemoTileSource()
+            let source =
+                try trace?.world.map { world throws in
+                    try DemoTileSource(
+                        worldWidth: Int(world.width),
+                        worldHeight: Int(world.height),
+                        tileSize: trace?.tileSize ?? 256
+                    )
+                } ?? DemoTileSource()
             let world = source.world
             let options = LayerOptions(alpha: .ignored)
             let pyramid = try TilePyramid.powerOfTwo(
                 worldWidth: world.worldWidth,
                 worldHeight: world.worldHeight,
                 tileSize: world.tileSize,
-                wrapsX: true
+                wrapsX: trace?.wrapsX ?? true
             )
             return OpenWorld(name: "built-in", pyramid: pyramid, options: options) {
                 cache,
@@ -95,6 +105,15 @@ public struct OpenWorld: Sendable {
 
     /// Whether its tiles may be transparent.
     public var isTransparent: Bool { options.alpha != .ignored }
+
+    /// Header of a trace of this world. The trace takes the size of its first viewport, in that viewport's pixels.
+    public var traceHeader: PanTraceHeader {
+        PanTraceHeader(
+            world: PanTraceHeader.Size(width: pyramid.worldWidth, height: pyramid.worldHeight),
+            wrapsX: pyramid.wrapsX,
+            tileSize: tileSize
+        )
+    }
 
     /// Adds the world to a cache.
     ///

@@ -2,67 +2,51 @@ import CFontconfig
 import CSDL2
 import ViewerKit
 
-/// Letters of the system's monospaced font in one texture, in cells of ``Shape/letterWidth``.
-final class Letters {
-    private let renderer: OpaquePointer
-    private let texture: OpaquePointer
-    private let height: Int32
-    /// ASCII; other letters become question marks.
-    private static let codes = UInt8(ascii: " ")...UInt8(ascii: "~")
-    private static let width = Int32(Shape.letterWidth)
+/// Letters of the system's monospaced font in one row, in cells of ``Shape/letterWidth``.
+final class LetterPicture {
+    let surface: UnsafeMutablePointer<SDL_Surface>
+    let cells: ShapeMesh.LetterCells
 
     /// Finds the font, draws its letters once and closes the font.
-    init(_ renderer: OpaquePointer) throws {
+    ///
+    /// - Parameter factor: Pixels for each point. Default: 1.
+    init(pixelsPerPoint factor: Double = 1) throws {
         guard TTF_Init() == 0 else { throw Window.failure("no fonts can be drawn") }
         defer { TTF_Quit() }
         let path = try Self.fontPath()
-        guard let font = Self.open(path) else { throw Window.failure("\(path): a font that fits was expected") }
+        let width = Int32((Shape.letterWidth * factor).rounded())
+        let height = Int32((Shape.lineHeight * factor).rounded())
+        guard let font = Self.open(path, width: width, height: height) else {
+            throw Window.failure("\(path): a font that fits was expected")
+        }
         defer { TTF_CloseFont(font) }
-        height = TTF_FontHeight(font)
+        cells = ShapeMesh.LetterCells(width: Int(width), height: Int(TTF_FontHeight(font)))
         let white = SDL_Color(r: 255, g: 255, b: 255, a: 255)
         let format = UInt32(SDL_PIXELFORMAT_RGBA32.rawValue)
-        let width = Self.width * Int32(Self.codes.count)
-        guard let atlas = SDL_CreateRGBSurfaceWithFormat(0, width, height, 32, format) else {
+        let codes = ShapeMesh.LetterCells.codes
+        let columns = width * Int32(codes.count)
+        guard let surface = SDL_CreateRGBSurfaceWithFormat(0, columns, Int32(cells.height), 32, format) else {
             throw Window.failure("no memory for letters")
         }
-        defer { SDL_FreeSurface(atlas) }
-        for code in Self.codes {
+        self.surface = surface
+        for code in codes {
             guard let letter = TTF_RenderUTF8_Blended(font, String(UnicodeScalar(code)), white) else { continue }
             SDL_SetSurfaceBlendMode(letter, SDL_BLENDMODE_NONE)
-            var place = SDL_Rect(x: Self.width * Int32(code - Self.codes.lowerBound), y: 0, w: 0, h: 0)
-            SDL_UpperBlit(letter, nil, atlas, &place)
+            var place = SDL_Rect(x: width * Int32(code - codes.lowerBound), y: 0, w: 0, h: 0)
+            SDL_UpperBlit(letter, nil, surface, &place)
             SDL_FreeSurface(letter)
         }
-        guard let texture = SDL_CreateTextureFromSurface(renderer, atlas) else {
-            throw Window.failure("no texture for letters")
-        }
-        SDL_SetTextureBlendMode(texture, SDL_BLENDMODE_BLEND)
-        (self.renderer, self.texture) = (renderer, texture)
     }
 
-    deinit { SDL_DestroyTexture(texture) }
-
-    /// Draws a line of text in a colour, with its upper left corner at (x, y).
-    func draw(_ text: String, x: Double, y: Double, _ colour: Colour) {
-        SDL_SetTextureColorMod(texture, colour.red, colour.green, colour.blue)
-        SDL_SetTextureAlphaMod(texture, colour.alpha)
-        var target = SDL_Rect(x: Int32(clamping: Int(x)), y: Int32(clamping: Int(y)), w: Self.width, h: height)
-        for scalar in text.unicodeScalars {
-            let code = UInt8(ascii: scalar.isASCII ? scalar : "?")
-            let place = Int32(code) - Int32(Self.codes.lowerBound)
-            var source = SDL_Rect(x: Self.width * place, y: 0, w: Self.width, h: height)
-            if Self.codes.contains(code) { SDL_RenderCopy(renderer, texture, &source, &target) }
-            target.x += Self.width
-        }
-    }
+    deinit { SDL_FreeSurface(surface) }
 
     /// The largest font size whose letters fit their cells.
-    private static func open(_ path: String) -> OpaquePointer? {
-        for size in (6...24).reversed() {
-            guard let font = TTF_OpenFont(path, Int32(size)) else { return nil }
+    private static func open(_ path: String, width: Int32, height: Int32) -> OpaquePointer? {
+        for size in (6...max(width * 3, 6)).reversed() {
+            guard let font = TTF_OpenFont(path, size) else { return nil }
             var advance: Int32 = 0
             TTF_GlyphMetrics(font, UInt16(UInt8(ascii: "M")), nil, nil, nil, nil, &advance)
-            if advance <= width, TTF_FontHeight(font) <= Int32(Shape.lineHeight) { return font }
+            if advance <= width, TTF_FontHeight(font) <= height { return font }
             TTF_CloseFont(font)
         }
         return nil
@@ -84,5 +68,39 @@ final class Letters {
             }
         }
         throw ViewerError("no font: a monospaced one was expected, such as DejaVu Sans Mono (fonts-dejavu-core)")
+    }
+}
+
+/// The letters as a texture of SDL.
+final class Letters {
+    private let renderer: OpaquePointer
+    private let texture: OpaquePointer
+    private let height: Int32
+    private static let codes = ShapeMesh.LetterCells.codes
+    private static let width = Int32(Shape.letterWidth)
+
+    init(_ renderer: OpaquePointer) throws {
+        let picture = try LetterPicture()
+        guard let texture = SDL_CreateTextureFromSurface(renderer, picture.surface) else {
+            throw Window.failure("no texture for letters")
+        }
+        SDL_SetTextureBlendMode(texture, SDL_BLENDMODE_BLEND)
+        (self.renderer, self.texture, height) = (renderer, texture, Int32(picture.cells.height))
+    }
+
+    deinit { SDL_DestroyTexture(texture) }
+
+    /// Draws a line of text in a colour, with its upper left corner at (x, y).
+    func draw(_ text: String, x: Double, y: Double, _ colour: Colour) {
+        SDL_SetTextureColorMod(texture, colour.red, colour.green, colour.blue)
+        SDL_SetTextureAlphaMod(texture, colour.alpha)
+        var target = SDL_Rect(x: Int32(clamping: Int(x)), y: Int32(clamping: Int(y)), w: Self.width, h: height)
+        for scalar in text.unicodeScalars {
+            let code = UInt8(ascii: scalar.isASCII ? scalar : "?")
+            let place = Int32(code) - Int32(Self.codes.lowerBound)
+            var source = SDL_Rect(x: Self.width * place, y: 0, w: Self.width, h: height)
+            if Self.codes.contains(code) { SDL_RenderCopy(renderer, texture, &source, &target) }
+            target.x += Self.width
+        }
     }
 }

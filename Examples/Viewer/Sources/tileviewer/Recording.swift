@@ -24,21 +24,14 @@ final class Recording {
         }
     }
 
-    init(path: String, world: OpenWorld, size: PanTraceHeader.Size) throws {
+    init(path: String, world: OpenWorld) throws {
         guard FileManager.default.createFile(atPath: path, contents: nil),
             let handle = FileHandle(forWritingAtPath: path)
         else { throw ViewerError("--record \(path): a file that can be written was expected") }
         self.path = path
         let output = Output(handle)
         self.output = output
-        recorder = PanTraceRecorder(
-            header: PanTraceHeader(
-                viewport: size,
-                world: PanTraceHeader.Size(width: world.pyramid.worldWidth, height: world.pyramid.worldHeight),
-                wrapsX: world.pyramid.wrapsX,
-                tileSize: world.tileSize
-            )
-        ) { output.write($0) }
+        recorder = PanTraceRecorder(header: world.traceHeader) { output.write($0) }
     }
 
     /// Closes the file and reports an error, if there was one.
@@ -50,7 +43,7 @@ final class Recording {
         let counts = recorder.counts
         print("recorded  \(counts.recorded) samples in \(path)")
         if counts.resized > 0 {
-            print("          \(counts.resized) of them in a window of another size than the trace says")
+            print("          \(counts.resized) of them in a window of another size than in the trace's header")
         }
     }
 }

@@ -78,6 +78,8 @@ enum SDLInput {
         case SDLK_o: .o
         case SDLK_LEFTBRACKET: .less
         case SDLK_RIGHTBRACKET: .more
+        case SDLK_PERIOD: .clockwise
+        case SDLK_COMMA: .anticlockwise
         case SDLK_p: .p
         case SDLK_q, SDLK_ESCAPE: .q
         default: nil

@@ -1,3 +1,4 @@
+import CacheBenchKit
 import Foundation
 import TileCache
 import TileScroll
@@ -6,33 +7,52 @@ import ViewerKit
 /// Runs one window from opening to closing. Decisions are ViewerKit's.
 final class Session {
     struct Settings {
+        /// Size of the window, or of a pane, in points.
         var size: PanTraceHeader.Size
+        /// Whether `size` is in pixels instead.
+        var isInPixels = false
         var byteLimit: Int
         var workers: Int
         var showsOverlay = false
-        var usesSoftware = false
+        /// Texture slots; `nil` draws with SDL.
+        var slots: GLPainter.Options?
+        /// Pixels for each point of the overlay; `nil` for the window system's.
+        var pixelsPerPoint: Double?
         var frames: Int?
         var screenshot: (path: String, after: Int64)?
         var record: String?
         /// Tiers below memory, nearest first.
         var stores: [any TileStore] = []
+        /// Prefetch policies of panes side by side; empty for one view with the library's.
+        var rules: [PrefetchRule] = []
+        var recordPicture: String?
 
         init(size: PanTraceHeader.Size, byteLimit: Int, workers: Int) {
             (self.size, self.byteLimit, self.workers) = (size, byteLimit, workers)
         }
     }
 
+    /// A view with a cache of its own.
+    private struct Pane {
+        let cache: TileCache
+        let layer: LayerID
+        let view: TileView
+        var figures: PaneFigures
+    }
+
     private let world: OpenWorld
     private let settings: Settings
-    private let cache: TileCache
-    private let layer: LayerID
-    private let view: TileView
+    /// At least one; the first of several is no different from the others.
+    private var panes: [Pane] = []
+    private var layout: PaneLayout
     private let window: Window
     private var navigator: Navigator
     private var clock: FrameClock
     private var script: Script?
     private var playback: Playback?
     private var recording: Recording?
+    private var picture: PictureRecording?
+    private var picturePace = PicturePace()
 
     private var showsOverlay: Bool
     private var isOver = false
@@ -52,26 +72,41 @@ final class Session {
         self.script = script
         self.playback = playback
         showsOverlay = settings.showsOverlay
+        clock = FrameClock(pace: script == nil && playback == nil ? .realTime : .everyFrame)
+        if let path = settings.record {
+            recording = try Recording(path: path, world: world)
+        }
+        if let path = settings.recordPicture { picture = try PictureRecording(path: path) }
+        let paneCount = max(settings.rules.count, 1)
+        let size = PaneLayout.window(count: paneCount, pane: settings.size)
+        window = try Window(
+            title: "TileCache: \(world.name)",
+            size: ScrollSize(width: size.width, height: size.height),
+            isInPixels: settings.isInPixels,
+            slots: settings.slots,
+            blends: world.isTransparent
+        )
+        layout = PaneLayout(count: paneCount, window: window.size)
+        navigator = try Navigator(pyramid: world.pyramid, contents: world.contents, view: layout.pane)
+        navigator.canTurn = window.painter.isFull && paneCount == 1
+        guard window.painter.isFull || paneCount == 1 else { throw ViewerError("--compare needs OpenGL 3.3") }
+        if let playback, playback.isTurned, !navigator.canTurn {
+            throw ViewerError("--play: the view was rotated, which needs OpenGL 3.3, and no --compare")
+        }
+        if settings.rules.isEmpty { panes = [try pane(nil)] } else { panes = try settings.rules.map(pane) }
+    }
+
+    private func pane(_ rule: PrefetchRule?) throws -> Pane {
         var configuration = TileCache.Configuration(byteLimit: .bytes(settings.byteLimit), workers: settings.workers)
         // Keys may raise the limit; reserved addresses cost nothing.
         configuration.maximumByteLimit = .bytes(max(settings.byteLimit, 4 << 30))
-        cache = try TileCache(configuration)
-        layer = try world.add(to: cache, stores: settings.stores)
-        view = cache.makeView(layers: [layer])
-        Self.pin(world, layer, in: cache)
-        let size = ScrollSize(width: settings.size.width, height: settings.size.height)
-        navigator = try Navigator(pyramid: world.pyramid, contents: world.contents, view: size)
-        clock = FrameClock(pace: script == nil && playback == nil ? .realTime : .everyFrame)
-        if let path = settings.record {
-            recording = try Recording(path: path, world: world, size: settings.size)
-        }
-        window = try Window(
-            title: "TileCache: \(world.name)",
-            width: Int(settings.size.width),
-            height: Int(settings.size.height),
-            usesSoftware: settings.usesSoftware,
-            blends: world.isTransparent
-        )
+        rule?.configure(&configuration)
+        let cache = try TileCache(configuration)
+        let layer = try world.add(to: cache, stores: settings.stores)
+        let view = rule?.makeView(of: [layer], in: cache) ?? cache.makeView(layers: [layer])
+        // Pinned levels would hide what the policies differ in: blank area.
+        if rule == nil { Self.pin(world, layer, in: cache) }
+        return Pane(cache: cache, layer: layer, view: view, figures: PaneFigures(name: rule?.name ?? ""))
     }
 
     func run() throws {
@@ -81,7 +116,8 @@ final class Session {
             if let frames = settings.frames, clock.index + 1 >= frames { isOver = true }
         }
         try recording?.finish()
-        cache.shutdown(timeout: .milliseconds(500))
+        try picture?.finish(at: Int(clock.elapsed / 1_000_000) + 100)
+        for pane in panes { pane.cache.shutdown(timeout: .milliseconds(500)) }
         for store in settings.stores { store.close() }
         report()
     }
@@ -91,41 +127,67 @@ final class Session {
         let due = clock.next(at: began)
         let time = MonotonicTime(nanoseconds: clock.elapsed)
         takeInput(at: time)
-        let viewport = playback?.next() ?? ownViewport(at: time)
+        let viewport = playedViewport() ?? ownViewport(at: time)
 
         // A late frame has its planned time in the trace, as in a replay.
         recording?.recorder.record(viewport, at: clock.elapsed)
 
         // Cost of the cache on the drawing thread: `update`, `frame()` and releasing the frame.
         let watch = StopWatch()
-        view.update(viewport, at: due, destination: playback == nil ? destination : nil)
-        var frame: TileFrame? = view.frame()
+        let destination = playback == nil ? self.destination : nil
+        var frames = panes.enumerated().map { index, pane in
+            pane.view.update(viewport, at: due, destination: destination)
+            return PaneFrame(
+                frame: pane.view.frame(),
+                view: pane.view,
+                viewport: viewport,
+                area: layout.area(index)
+            )
+        }
         var spent = watch.elapsed
-        if let frame, frame.missingTileCount > 0 { streaming += 1 }
+        if frames.contains(where: { $0.frame.missingTileCount > 0 }) { streaming += 1 }
+        if panes.count > 1 {
+            for (index, pane) in frames.enumerated() {
+                let drawn = pane.frame.map(\.worldRectangle)
+                panes[index].figures.add(drawn: drawn, viewport: viewport, pyramid: world.pyramid)
+            }
+        }
 
-        if let frame { window.draw(frame, viewport: viewport) }
-        window.draw(showsOverlay ? overlay(viewport) : status.shapes(height: viewport.height))
+        let painter = window.painter
+        try painter.draw(frames)
+        let factor = settings.pixelsPerPoint ?? window.pixelsPerPoint
+        painter.draw(shapes(viewport.inPoints(pixelsPerPoint: factor), factor), pixelsPerPoint: factor)
         try takeScreenshots()
+        if let picture, picturePace.isDue(frame: clock.index) {
+            picture.add(try painter.readPixels(), at: Int(clock.elapsed / 1_000_000))
+        }
 
         let end = StopWatch()
-        frame = nil
+        frames.removeAll()
         spent.wall += end.elapsed.wall
         spent.thread += end.elapsed.thread
         cost.add(spent.wall)
         ownCost.add(spent.thread)
-        window.paint()
+        painter.paint()
         whole.add(MonotonicTime.now.nanoseconds - began.nanoseconds)
-        window.show()
+        painter.show()
         if rate.frame(at: .now) {
             status = FrameText(framesPerSecond: rate.framesPerSecond, late: clock.late, cost: cost)
         }
     }
 
+    /// Viewport of the trace that is played; `nil` after its end.
+    private func playedViewport() -> TileViewport? {
+        guard let viewport = playback?.next() else { return nil }
+        return panes.count > 1 ? viewport.fitted(to: layout.pane) : viewport
+    }
+
     private func ownViewport(at time: MonotonicTime) -> TileViewport {
         if let last = playback?.last {
             // The trace has ended: user input continues from its last view.
-            navigator.look(at: last, at: time)
+            navigator.look(at: panes.count > 1 ? last.fitted(to: layout.pane) : last, at: time)
             playback = nil
+            if picture != nil { isOver = true }
         }
         return navigator.viewport(at: time)
     }
@@ -153,7 +215,7 @@ final class Session {
     }
 
     private func take(_ event: InputEvent, at time: MonotonicTime) {
-        if let command = navigator.handle(event, at: time) { take(command) }
+        if let command = navigator.handle(layout.local(event), at: time) { take(command) }
     }
 
     private func take(_ command: ViewerCommand) {
@@ -161,8 +223,10 @@ final class Session {
         case .quit: isOver = true
         case .toggleOverlay: showsOverlay.toggle()
         case .scaleMemory(let octaves):
-            cache.byteLimit = MemoryKeys.limit(cache.byteLimit, octaves: octaves)
-            Self.pin(world, layer, in: cache)
+            for pane in panes {
+                pane.cache.byteLimit = MemoryKeys.limit(pane.cache.byteLimit, octaves: octaves)
+                if settings.rules.isEmpty { Self.pin(world, pane.layer, in: pane.cache) }
+            }
         case .screenshot(let path):
             screenshots += path == nil ? 1 : 0
             pending.append(path ?? "tileviewer-\(screenshots).png")
@@ -179,14 +243,25 @@ final class Session {
 
     // MARK: Output
 
-    private func overlay(_ viewport: TileViewport) -> [Shape] {
+    /// Shapes over the tiles, in points.
+    private func shapes(_ viewport: TileViewport, _ pixelsPerPoint: Double) -> [Shape] {
+        guard panes.count == 1 else {
+            return panes.enumerated().flatMap { index, pane in
+                pane.figures.shapes(pane.cache.statistics, x: Double(layout.area(index).x) / pixelsPerPoint)
+            }
+        }
+        return showsOverlay ? overlay(viewport, panes[0]) : status.shapes(height: viewport.height)
+    }
+
+    private func overlay(_ viewport: TileViewport, _ pane: Pane) -> [Shape] {
         Overlay.shapes(
             Overlay.Facts(
                 viewport: viewport,
-                diagnostics: view.diagnostics(margin: Overlay.margin),
-                statistics: cache.statistics,
+                diagnostics: pane.view.diagnostics(margin: Overlay.margin),
+                statistics: pane.cache.statistics,
                 costs: status,
-                stores: settings.stores.map(\.label)
+                stores: settings.stores.map(\.label),
+                textures: window.painter.textureText
             )
         )
     }
@@ -202,19 +277,23 @@ final class Session {
 
     /// Prints the summary at the end.
     private func report() {
-        let statistics = cache.statistics
-        let demands = statistics.demands
         print(
             "frames    \(clock.index + 1) in \(seconds(clock.elapsed)) s, \(clock.late) late, \(streaming) with tiles missing"
         )
         print("cache     \(cost.text)")
         print("  of that \(ownCost.text) computing")
         print("frame     \(whole.text)")
+        print("textures  \(ByteCount.bytes(window.painter.peakTextureBytes)) at their peak, in addition to the limit")
+        guard panes.count == 1 else {
+            for pane in panes { print("pane      \(pane.figures.summary(pane.cache.statistics))") }
+            return
+        }
+        let statistics = panes[0].cache.statistics
+        let demands = statistics.demands
         print(
             "demands   \(demands.total) (pan \(statistics.pan.total), zoom \(statistics.zoom.total)), hits \(demands.hits)"
         )
         print("loads     \(statistics.loads.started), peak memory \(statistics.memory.peak)")
-        print("textures  \(ByteCount.bytes(window.peakTextureBytes)) at their peak, in addition to the limit")
         print("TileCache \(statistics)")
     }
 

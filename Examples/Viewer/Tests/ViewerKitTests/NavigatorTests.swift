@@ -211,4 +211,68 @@ import TileScroll
         let commands = events.map { navigator.handle($0, at: frame(0)) }
         #expect(commands == [.toggleOverlay, .scaleMemory(octaves: -1), .screenshot(path: nil), .quit, nil])
     }
+
+    /// A point under the pointer stays there: while it is dragged, and while the wheel zooms about it.
+    @Test func aTurnedViewFollowsThePointer() throws {
+        func place(of world: WorldPoint, _ viewport: TileViewport) -> SIMD2<Double> {
+            viewport.screenPosition(ofX: world.x, y: world.y)
+        }
+        var navigator = try navigator()
+        navigator.look(
+            at: TileViewport(center: WorldPoint(x: 30_000, y: 30_000), width: 800, height: 600, scale: 0.5),
+            at: frame(0)
+        )
+        for _ in 0..<3 { _ = navigator.handle(.keyDown(.clockwise), at: frame(0)) }
+        let before = navigator.viewport(at: frame(0))
+        #expect(abs(before.rotation - .pi / 4) < 1e-12)
+        #expect(abs(before.center.x - 30_000) < 1e-9 && abs(before.center.y - 30_000) < 1e-9)
+        _ = navigator.handle(.buttonDown(at: ScrollVector(x: 500, y: 300), clicks: 1), at: frame(1))
+        for step in 1...20 {
+            let to = ScrollVector(x: 500 + Double(step) * 10, y: 300)
+            _ = navigator.handle(.pointerMoved(to: to), at: frame(1 + step))
+        }
+        let start = place(of: before.center, before)
+        let end = place(of: before.center, navigator.viewport(at: frame(21)))
+        // Less the distance after which a press is a drag.
+        #expect(end.x - start.x > 150 && end.x - start.x <= 200.5)
+        #expect(abs(end.y - start.y) < 1)
+        for _ in 0..<3 { _ = navigator.handle(.keyDown(.anticlockwise), at: frame(22)) }
+        #expect(navigator.viewport(at: frame(22)).rotation == before.rotation, "a drag would jump")
+    }
+
+    /// Input goes on from a rotated view, such as the last of a trace, without a jump.
+    @Test func aViewToLookAtKeepsItsRotation() throws {
+        var navigator = try navigator()
+        let viewport = TileViewport(
+            center: WorldPoint(x: 30_000, y: 30_000),
+            width: 800,
+            height: 600,
+            scale: 0.5,
+            rotation: 0.3
+        )
+        _ = navigator.handle(.keyDown(.clockwise), at: frame(0))
+        navigator.look(at: viewport, at: frame(0))
+        var shown = navigator.viewport(at: frame(0))
+        #expect(shown.rotation == 0.3 && abs(shown.center.x - 30_000) < 1e-6)
+        _ = navigator.handle(.resized(ScrollSize(width: 900, height: 600)), at: frame(1))
+        #expect(navigator.viewport(at: frame(1)).rotation == 0.3)
+        _ = navigator.handle(.keyDown(.clockwise), at: frame(2))
+        shown = navigator.viewport(at: frame(2))
+        #expect(abs(shown.rotation - 0.3 - .pi / 12) < 1e-12)
+        // A press of the right key moves the view to the right on screen.
+        _ = navigator.handle(.keyDown(.right), at: frame(2))
+        run(&navigator, 3...12)
+        let place = navigator.viewport(at: frame(12)).screenPosition(ofX: shown.center.x, y: shown.center.y)
+        #expect(place.x < 400 && abs(place.y - 300) < 1e-3)
+        navigator.canTurn = false
+        navigator.look(at: viewport, at: frame(13))
+        #expect(navigator.viewport(at: frame(13)).rotation == 0)
+    }
+
+    @Test func onlyRenderersThatCanTurnDo() throws {
+        var navigator = try navigator()
+        navigator.canTurn = false
+        _ = navigator.handle(.keyDown(.clockwise), at: frame(1))
+        #expect(navigator.viewport(at: frame(1)).rotation == 0)
+    }
 }

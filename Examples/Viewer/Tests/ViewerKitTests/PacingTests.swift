@@ -38,6 +38,17 @@ import TileCache
         #expect(real.wait(at: time(100)) == 0)
     }
 
+    /// Ten pictures a second, also if each sixth frame is skipped.
+    @Test func picturesAreOfTheNextFrameDrawn() {
+        func recorded(_ frames: some Sequence<Int64>) -> [Int64] {
+            var pace = PicturePace()
+            return frames.filter { pace.isDue(frame: $0) }
+        }
+        #expect(recorded(0..<19) == [0, 6, 12, 18])
+        #expect(recorded((0..<19).filter { $0 % 6 != 0 }) == [1, 7, 13])
+        #expect(recorded([0, 5, 11, 13, 17, 40, 41, 42]) == [0, 11, 13, 40, 42])
+    }
+
     @Test func costsAreThoseOfTheLastMinute() throws {
         var costs = FrameCosts()
         #expect(costs.quantiles([0.5]) == nil && costs.text == "none")
