@@ -17,7 +17,7 @@ let package = Package(
         .library(name: "TileTextures", targets: ["TileTextures"]),
         .library(name: "PanTraces", targets: ["PanTraces"]),
         .library(name: "DemoWorld", targets: ["DemoWorld"]),
-        // Only for the packages in Benchmarks and Fuzz: nothing in it is public but what Benchmarks calls.
+        // Only for the packages in Benchmarks, Fuzz and Examples/Viewer: nothing in it is public but what they call.
         .library(name: "_CacheBenchKit", targets: ["CacheBenchKit"]),
         .library(name: "TileSources", targets: ["TileSources"]),
         .library(name: "TileSharedStore", targets: ["TileSharedStore"]),

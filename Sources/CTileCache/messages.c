@@ -29,6 +29,7 @@ const char *tilecache_status_message(tilecache_status status) {
     case TILECACHE_ERROR_LIMIT_CLAMPED: return "the limit is too high and was clamped";
     case TILECACHE_ERROR_INVALID_SOURCE: return "no tiles can be opened there";
     case TILECACHE_ERROR_INVALID_STORE: return "no store can be opened there";
+    case TILECACHE_ERROR_INVALID_PROFILE: return "no profile of this version, or damaged";
     default: return "unknown status";
     }
 }

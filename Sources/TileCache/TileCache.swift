@@ -131,13 +131,23 @@ public final class TileCache: Sendable {
     ///   - selection: How levels are chosen. Default: 1:1 or finer.
     public func makeView(layers: [LayerID], selection: TileLevelSelection = TileLevelSelection()) -> TileView {
         let memory = core.read { $0.pool.ledger.limit } / 16
-        return makeView(layers: layers, selection: selection) { AdaptivePolicy(memory: memory) }
+        return makeView(layers: layers, selection: selection) { profile in
+            AdaptivePolicy(memory: memory, profile: profile)
+        }
     }
 
     package func makeView(
         layers: [LayerID],
         selection: TileLevelSelection,
         policy: @escaping @Sendable () -> any PrefetchPolicy
+    ) -> TileView {
+        makeView(layers: layers, selection: selection) { _ in policy() }
+    }
+
+    private func makeView(
+        layers: [LayerID],
+        selection: TileLevelSelection,
+        policy: @escaping @Sendable (PrefetchProfile?) -> any PrefetchPolicy
     ) -> TileView {
         let fits = configuration.fitsLevelToBudget
         let place = core.perform { state in
@@ -146,6 +156,12 @@ public final class TileCache: Sendable {
         core.setLayers(layers, ofView: place, policy)
         return TileView(core: core, id: place, makePolicy: policy)
     }
+
+    /// What this session has taught of a layer so far; `nil` if no view shows it.
+    ///
+    /// Of the views that exist: take it before they are released. Does not contain ``LayerOptions/profile``. Takes a
+    /// few milliseconds.
+    public func learnedProfile(of layer: LayerID) -> PrefetchProfile? { core.learnedProfile(of: layer) }
 
     // MARK: - Upkeep
 

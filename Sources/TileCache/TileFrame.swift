@@ -179,10 +179,10 @@ public struct TileFrame: RandomAccessCollection, Sendable, CustomStringConvertib
     package internal(set) var viewport: TileViewport?
     /// How the view chooses levels, without its level bias.
     package internal(set) var selection = TileLevelSelection()
-    /// Needed tiles on screen that are not drawn exactly.
-    package internal(set) var missing: [ScreenTile] = []
     /// Layers of the view, in the order of drawing.
     package var layers: [FrameLayer] { contents.layers }
+    /// Needed tiles that are neither drawn exactly nor unavailable, in the order of the screen.
+    public internal(set) var late: [LateTile] = []
     /// Drawn area of the viewport in screen pixels; computed only if a tile is missing.
     package let coverage: Coverage
 

@@ -7,9 +7,9 @@ public import Dispatch
 public final class TileView: Sendable {
     let core: CacheCore
     let id: Int
-    private let makePolicy: @Sendable () -> any PrefetchPolicy
+    private let makePolicy: @Sendable (PrefetchProfile?) -> any PrefetchPolicy
 
-    init(core: CacheCore, id: Int, makePolicy: @escaping @Sendable () -> any PrefetchPolicy) {
+    init(core: CacheCore, id: Int, makePolicy: @escaping @Sendable (PrefetchProfile?) -> any PrefetchPolicy) {
         self.core = core
         self.id = id
         self.makePolicy = makePolicy
@@ -104,6 +104,22 @@ public final class TileView: Sendable {
     public var levelBias: Double {
         get { core.read { $0.views[id]?.model.levelBias } ?? 0 }
         set { core.setLevelBias(newValue, ofView: id) }
+    }
+
+    /// Rings of tiles around what shows that the host wants too, 0 to 8. Default: 0.
+    ///
+    /// Around the upright rectangle that bounds the viewport, which is larger than a rotated viewport.
+    /// Loaded after the needed tiles of all views and before all guesses, whatever the effort and the allowance. Neither
+    /// demands nor prefetches in ``TileCacheStatistics``; loads that are never drawn count as waste. Layers of
+    /// ``update(needing:at:)`` have none. Values out of range are clamped.
+    public var margin: Int {
+        get { core.read { $0.views[id]?.model.margin ?? 0 } }
+        set {
+            core.perform { state in
+                state.views[id]?.model.margin = min(max(newValue, 0), 8)
+                state.effects.plans = true
+            }
+        }
     }
 
     /// Size of the needed tiles if they exceed the limit; 0 if they fit. Coarser ones are drawn until they do.

@@ -44,6 +44,8 @@ public struct TileViewDiagnostics: Hashable, Sendable {
         case pin
         /// It may be needed soon.
         case prefetch
+        /// It is in the view's margin, or a host has requested it for its own.
+        case margin
     }
 
     /// A plan entry for one of the view's layers.

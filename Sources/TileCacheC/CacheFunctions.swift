@@ -1,4 +1,5 @@
 public import CTileCache
+internal import Dispatch
 internal import Synchronization
 package import TileCache
 
@@ -82,6 +83,8 @@ package final class CacheRecord: Sendable {
 package final class CacheHandle: Sendable {
     package let cache: TileCache
     package let record = CacheRecord()
+    /// Queue of the fetches' functions.
+    let fetchQueue = DispatchQueue(label: "TileCache.fetches")
     private let pressure = Lock<MemoryPressureMonitor?>(nil)
 
     init(_ cache: TileCache) { self.cache = cache }

@@ -36,6 +36,9 @@ package struct Failure: Error {
     package static func invalidStore(_ message: String) -> Failure {
         Failure(Int(TILECACHE_ERROR_INVALID_STORE), message)
     }
+    static func invalidProfile(_ message: String) -> Failure {
+        Failure(Int(TILECACHE_ERROR_INVALID_PROFILE), message)
+    }
     static func clamped(_ message: String) -> Failure { Failure(Int(TILECACHE_ERROR_LIMIT_CLAMPED), message) }
     static func noRoom(_ message: String) -> Failure { Failure(Int(TILECACHE_ERROR_NO_ROOM), message) }
     static var alreadyCompleted: Failure {

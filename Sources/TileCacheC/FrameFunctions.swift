@@ -11,21 +11,12 @@ final class FrameHandle: Sendable {
     let frame: TileFrame
     private let arrays = ElementArrays<Content>()
 
-    private enum Content { case placements, appeared, disappeared, unavailable }
+    private enum Content { case placements, appeared, disappeared, unavailable, late }
 
     init(_ frame: TileFrame) { self.frame = frame }
 
     func placements(elementBytes: Int) -> UnsafeRawPointer? {
-        arrays.array(.placements, elementBytes, count: frame.count) { index in
-            let placement = frame[index]
-            return tilecache_placement(
-                tile: tilecache_tile(placement.tile),
-                world: tilecache_rectangle(placement.worldRectangle),
-                part: tilecache_rectangle(placement.tileRectangle),
-                is_exact: placement.isExact ? 1 : 0,
-                reserved: 0
-            )
-        }
+        arrays.array(.placements, elementBytes, count: frame.count) { tilecache_placement(frame[$0]) }
     }
 
     func appeared() -> UnsafeRawPointer? { identities(.appeared, frame.appeared) }
@@ -39,6 +30,19 @@ final class FrameHandle: Sendable {
                 cause: tilecache_cause(list[index].cause),
                 tile: tilecache_coordinate(list[index].tile),
                 world: tilecache_rectangle(list[index].worldRectangle)
+            )
+        }
+    }
+
+    func late(elementBytes: Int) -> UnsafeRawPointer? {
+        let list = frame.late
+        return arrays.array(.late, elementBytes, count: list.count) { index in
+            tilecache_late_tile(
+                layer: tilecache_layer(truncatingIfNeeded: list[index].layer.serial),
+                is_loading: list[index].isLoading ? 1 : 0,
+                tile: tilecache_coordinate(list[index].tile),
+                world: tilecache_rectangle(list[index].worldRectangle),
+                since: list[index].since.nanoseconds
             )
         }
     }
@@ -85,6 +89,18 @@ final class ElementArrays<Content: Hashable & Sendable>: Sendable {
     }
 }
 
+extension tilecache_placement {
+    init(_ placement: TilePlacement) {
+        self.init(
+            tile: tilecache_tile(placement.tile),
+            world: tilecache_rectangle(placement.worldRectangle),
+            part: tilecache_rectangle(placement.tileRectangle),
+            is_exact: placement.isExact ? 1 : 0,
+            reserved: 0
+        )
+    }
+}
+
 /// Object behind `tilecache_lease`.
 final class LeaseHandle: Sendable {
     let tile: LeasedTile
@@ -121,6 +137,7 @@ public func tileCacheFrameGetInfo(
         fields.disappeared_count = frame.disappeared.count
         fields.missing_tile_count = frame.missingTileCount
         fields.unavailable_count = frame.unavailable.count
+        fields.late_count = frame.late.count
         try write(fields, to: info, "info")
     }
 }
@@ -200,6 +217,20 @@ public func tileCacheFrameGetUnavailable(
         let rule = "tile_size must be sizeof an unavailable tile"
         try checkElementSize(tileSize, of: tilecache_unavailable_tile.self, rule)
         return (handle.unavailable(elementBytes: tileSize), handle.frame.unavailable.count)
+    }
+}
+
+/// See `tilecache.h`.
+@c(tilecache_frame_get_late)
+public func tileCacheFrameGetLate(
+    _ frame: OpaquePointer?,
+    _ tileSize: Int,
+    _ tiles: UnsafeMutablePointer<UnsafePointer<tilecache_late_tile>?>?,
+    _ count: UnsafeMutablePointer<Int>?
+) -> tilecache_status {
+    hand(of: frame, to: tiles, "tiles", count) { handle throws(Failure) in
+        try checkElementSize(tileSize, of: tilecache_late_tile.self, "tile_size must be sizeof a late tile")
+        return (handle.late(elementBytes: tileSize), handle.frame.late.count)
     }
 }
 

@@ -126,6 +126,7 @@ public func tileCacheAddLayer(
             share: LayerShare(maximum: fields.share_maximum, guaranteed: fields.share_guaranteed),
             synthesizedLevels: Int(fields.synthesized_levels),
             downsampling: try downsampling(fields.downsampling),
+            profile: try optionalProfile(fields.profile),
             stores: try fields.layerStores()
         )
         try handle.record.checkIsRunning()

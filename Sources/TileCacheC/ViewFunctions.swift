@@ -250,6 +250,16 @@ public func tileCacheViewSetRecorder(_ view: OpaquePointer?, _ recorder: OpaqueP
 }
 
 /// See `tilecache.h`.
+@c(tilecache_view_set_margin)
+public func tileCacheViewSetMargin(_ view: OpaquePointer?, _ rings: Int64) -> tilecache_status {
+    attempt { () throws(Failure) in
+        let handle = try viewHandle(view)
+        guard (0...8).contains(rings) else { throw .argument("rings must be 0 to 8, not \(rings)") }
+        handle.view.margin = Int(rings)
+    }
+}
+
+/// See `tilecache.h`.
 @c(tilecache_view_get_shortfall_bytes)
 public func tileCacheViewGetShortfallBytes(
     _ view: OpaquePointer?,

@@ -86,6 +86,7 @@ public func tileCacheAddSourceLayer(
             throw .invalidSource("address must be \(TileSourceAddress.forms), not '\(text)'")
         }
         let stores = try storeList(fields.stores, count: fields.store_count)
+        let profile = try optionalProfile(fields.profile)
         try handle.record.checkIsRunning()
         let source: any PyramidTileSource
         do throws(TileSourceError) {
@@ -94,7 +95,9 @@ public func tileCacheAddSourceLayer(
             throw .invalidSource(error.description)
         }
         layer.pointee = try handle.record.addLayer(source: source) { () throws(Failure) in
-            try library { () throws(TileCacheError) in try source.addLayer(to: handle.cache, stores: stores) }
+            try library { () throws(TileCacheError) in
+                try source.addLayer(to: handle.cache, stores: stores, profile: profile)
+            }
         }
     }
 }

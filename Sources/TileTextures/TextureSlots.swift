@@ -154,14 +154,15 @@ public struct TextureSlots: Sendable {
                 TextureWant(layer: place, tile: tile.identity.tile, worldRectangle: placement.worldRectangle)
             )
         }
-        for missing in frame.missing {
-            guard let place = places[missing.layer], fits(missing.tile.level, of: screen.layers[place]) else {
-                continue
-            }
-            screen.wants.append(TextureWant(layer: place, tile: missing.tile, worldRectangle: missing.worldRectangle))
+        let missing =
+            frame.late.map { ($0.layer, $0.tile, $0.worldRectangle) }
+            + frame.unavailable.map { ($0.layer, $0.tile, $0.worldRectangle) }
+        for (layer, tile, worldRectangle) in missing {
+            guard let place = places[layer], fits(tile.level, of: screen.layers[place]) else { continue }
+            screen.wants.append(TextureWant(layer: place, tile: tile, worldRectangle: worldRectangle))
         }
         // Placements are by layer. The sort is stable.
-        if !frame.missing.isEmpty, screen.layers.count > 1 { screen.wants.sort { $0.layer < $1.layer } }
+        if !missing.isEmpty, screen.layers.count > 1 { screen.wants.sort { $0.layer < $1.layer } }
         return leased
     }
 

@@ -15,8 +15,8 @@ struct CacheBench: ParsableCommand {
             """,
         version: BenchVersion.program,
         subcommands: [
-            ReplayCommand.self, CompareCommand.self, TuneCommand.self, ZoomoutCommand.self, GenerateCommand.self,
-            ThroughputCommand.self, StressCommand.self, WarmCommand.self, FarmCommand.self,
+            ReplayCommand.self, CompareCommand.self, TuneCommand.self, LearnCommand.self, ZoomoutCommand.self,
+            GenerateCommand.self, ThroughputCommand.self, StressCommand.self, WarmCommand.self, FarmCommand.self,
         ],
         defaultSubcommand: ReplayCommand.self
     )

@@ -18,6 +18,7 @@ struct CompareCommand: ParsableCommand {
               cachebench compare --equal-loads smallest --policies ring,skewport,tilecache traces/
               cachebench compare --policies tilecache --efforts 0.1,0.3,0.5,0.7,0.9 traces/
               cachebench compare --cost measured traces/
+              cachebench compare --policies tilecache --learn leave-one-out traces/
               cachebench compare --policies none,skewport,tilecache --budgets 64MiB --picture blank.svg map.csv
             """
     )
@@ -68,6 +69,11 @@ struct CompareCommand: ParsableCommand {
     var equalLoads: Compare.LoadTarget?
 
     @Option(
+        help: "What the policy 'tilecache' starts with: leave-one-out, all other traces of the same source."
+    )
+    var learn: LearningMode?
+
+    @Option(
         help: ArgumentHelp(
             """
             Instead of a report, draw the missing part of the screen over time as SVG: a strip for each policy, of one \
@@ -84,6 +90,9 @@ struct CompareCommand: ParsableCommand {
 
     func validate() throws {
         try replay.validate(replay.options())
+        guard learn == nil || (replay.profile == nil && picture == nil) else {
+            throw ValidationError("--learn makes the profiles: it cannot go with --profile or --picture")
+        }
         try checks.validate(against: nil)
     }
 
@@ -98,6 +107,7 @@ struct CompareCommand: ParsableCommand {
             var comparison = Compare(options: replay.options(), policies: policies, budgets: budgets)
             comparison.efforts = efforts
             comparison.equalLoads = equalLoads
+            comparison.learnsFromOthers = learn == .leaveOneOut
             let report = try comparison.run(
                 paths: try PanTraceList.paths(traces),
                 shouldStop: { Interruption.hasCome },
@@ -113,6 +123,11 @@ struct CompareCommand: ParsableCommand {
             try checks.check(JSONTree(encoding: report), baseline: baseline)
         }
     }
+}
+
+/// What is learned before a comparison.
+enum LearningMode: String, CaseIterable, ExpressibleByArgument {
+    case leaveOneOut = "leave-one-out"
 }
 
 extension CompareCommand {

@@ -94,6 +94,14 @@ struct ReplayArguments: ParsableArguments {
     var without: PolicyEffects = []
 
     @Option(
+        help: ArgumentHelp(
+            "Profile of earlier sessions, made by 'cachebench learn', for the policy 'tilecache'. (default: none)",
+            valueName: "file"
+        )
+    )
+    var profile: String?
+
+    @Option(
         help: "Concurrent loads, 1 to 255.\(standard(usual.workers))",
         transform: { try parsed(whole($0, 1...255), "a whole number from 1 to 255") }
     )
@@ -199,6 +207,7 @@ struct ReplayArguments: ParsableArguments {
         options.effort = effort
         options.allowance = allowance.allowance
         options.without = without
+        options.profile = profile.map { .file($0) }
         options.workers = workers
         options.reservedWorkers = reservedWorkers
         switch loadLatency {

@@ -35,6 +35,7 @@ const char *check_structures(void) {
     EXPECT(layer.share_maximum == 1 && layer.share_guaranteed == 0);
     EXPECT(layer.synthesized_levels == 0 && layer.downsampling == TILECACHE_DOWNSAMPLING_LINEAR);
     EXPECT(layer.stores == NULL && layer.store_count == 0 && layer.data_set == NULL && layer.data_set_count == 0);
+    EXPECT(layer.profile == NULL);
     tilecache_view_options view;
     EXPECT_OK(tilecache_view_options_init(&view, sizeof view));
     EXPECT(view.level_bias == 0 && view.level_hysteresis == 0);

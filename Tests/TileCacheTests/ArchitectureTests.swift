@@ -126,13 +126,14 @@ import Testing
             (
                 "Service/CoreState.swift", "struct CoreState",
                 [
-                    "codecs", "due", "effects", "layers", "pins", "planning", "pool", "pressure", "requests", "stores",
-                    "synthesis", "times", "views", "workers",
+                    "codecs", "due", "effects", "fetches", "layers", "pins", "planning", "pool", "pressure", "requests",
+                    "stores", "synthesis", "times", "views", "workers",
                 ]
             ),
             // What CoreState consists of keeps its state to itself.
             ("Service/Codecs.swift", "struct Codecs", []),
             ("Service/DueTimes.swift", "struct DueTimes", []),
+            ("Service/Fetches.swift", "struct Fetches", []),
             ("Service/LevelSynthesis.swift", "struct SynthesisState", []),
             ("Service/LoadWaits.swift", "struct LoadWaits", []),
             ("Service/Pins.swift", "struct Pins", []),

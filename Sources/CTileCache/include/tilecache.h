@@ -16,8 +16,8 @@
  * Threads. Any function may be called from any thread at any time, also on the same handle, and also from callbacks
  * unless a callback's comment says otherwise. The call that destroys or releases a handle must be the last one on it.
  *
- * Handles. Caches, views, frames, leases, requests, recorders and stores are opaque and may be released in any order:
- * each keeps alive what it needs of the others. Releasing NULL does nothing. Layers are numbers.
+ * Handles. Caches, views, frames, leases, requests, fetches, recorders, stores and profiles are opaque and may be
+ * released in any order: each keeps alive what it needs of the others. Releasing NULL does nothing. Layers are numbers.
  *
  * Callbacks. Each is passed with a context pointer, which it receives, and a destroy function, which may be NULL. The
  * library calls destroy once, with the context, on any thread, when it will use neither again; it does not if the
@@ -107,7 +107,9 @@ enum {
     /** An address names no tiles that can be opened (tilecache_sources.h). */
     TILECACHE_ERROR_INVALID_SOURCE = 13,
     /** An address names no store that can be opened (tilecache_sources.h). */
-    TILECACHE_ERROR_INVALID_STORE = 14
+    TILECACHE_ERROR_INVALID_STORE = 14,
+    /** Bytes are not a profile of this version, or are damaged. */
+    TILECACHE_ERROR_INVALID_PROFILE = 15
 };
 
 /** Short text for a status of any value ("invalid argument"). Never NULL, valid for ever. */
@@ -143,10 +145,14 @@ typedef struct tilecache_request tilecache_request;
 typedef struct tilecache_texture_slots tilecache_texture_slots;
 /** What a renderer with texture slots uploads and draws at one moment; its tiles are leased until it is released. */
 typedef struct tilecache_texture_frame tilecache_texture_frame;
+/** A host's request for one tile, made to a cache. */
+typedef struct tilecache_fetch tilecache_fetch;
 /** Records the viewports of a view. */
 typedef struct tilecache_recorder tilecache_recorder;
 /** A tier below memory that keeps tiles beyond the life of a cache; tilecache_sources.h opens it. */
 typedef struct tilecache_store tilecache_store;
+/** What sessions have taught the prefetcher, for later ones. */
+typedef struct tilecache_profile tilecache_profile;
 /** A layer of one cache: 0 for its first, then 1, and so on. */
 typedef int32_t tilecache_layer;
 
@@ -286,8 +292,9 @@ TILECACHE_API void tilecache_destroy(tilecache_cache *cache);
 /**
  * Ends all work of a cache.
  *
- * Cancels requests. No tiles-ready callback begins afterwards. Frames and leases stay valid. Does not wait if called
- * from a tiles-ready callback.
+ * Cancels requests. No tiles-ready callback begins afterwards. Pending fetches end with TILECACHE_FETCH_REMOVED, some
+ * perhaps after this has returned. Frames and leases stay valid. Does not wait if called from a tiles-ready callback or
+ * from a fetch's function.
  *
  * @param timeout how long to wait for running loads and callbacks, in nanoseconds, 0 or more.
  * @return TILECACHE_ERROR_TIMED_OUT if they had not ended by then; the cache is shut down all the same.
@@ -514,7 +521,7 @@ typedef struct tilecache_request_info {
     size_t struct_size;
     /** Layer of the tile. */
     tilecache_layer layer;
-    /** Whether a view needed the tile when the request was made; otherwise it is prefetched. */
+    /** Whether a view or a host wanted the tile when the request was made; otherwise it is prefetched. */
     int32_t is_demand;
     /** Position of the tile. */
     tilecache_coordinate tile;
@@ -699,6 +706,10 @@ typedef struct tilecache_layer_options {
     const char *const *data_set;
     /** Number of texts in data_set, 0 to 1024. Default: 0. */
     size_t data_set_count;
+    /** What earlier sessions have learned of this layer; copied. Each view that begins to show the layer starts with
+     *  it. It takes about 0.25 MB of the limit, and 0.3 to 0.4 MB more for each view; a view goes without if its part
+     *  is more than a sixteenth of the limit, and from when its tables have to make room. Default: NULL, nothing. */
+    const tilecache_profile *profile;
 } tilecache_layer_options;
 
 /** Fills in the defaults. Errors as tilecache_configuration_init(). */
@@ -1000,6 +1011,18 @@ TILECACHE_API tilecache_status tilecache_view_set_promotion_budget(
 /** Records every viewport of tilecache_view_update(); NULL stops. The view keeps the recorder alive meanwhile. */
 TILECACHE_API tilecache_status tilecache_view_set_recorder(tilecache_view *view, tilecache_recorder *recorder);
 
+/**
+ * Sets the rings of tiles around what shows that the host wants too. Default: 0.
+ *
+ * Around the upright rectangle that bounds the viewport, which is larger than a rotated viewport.
+ * Loaded after the needed tiles of all views and before all guesses, whatever the effort and the allowance. Neither
+ * demands nor prefetches in the statistics; loads that are never drawn count as waste. None for layers of
+ * tilecache_view_update_needed().
+ *
+ * @param rings 0 to 8.
+ */
+TILECACHE_API tilecache_status tilecache_view_set_margin(tilecache_view *view, int64_t rings);
+
 /** Reads the bytes that the needed tiles would take if they exceed the limit; 0 if they fit. */
 TILECACHE_API tilecache_status tilecache_view_get_shortfall_bytes(const tilecache_view *view, int64_t *bytes);
 
@@ -1046,6 +1069,18 @@ typedef struct tilecache_unavailable_tile {
     tilecache_rectangle world;
 } tilecache_unavailable_tile;
 
+/** A needed tile that is on its way: being loaded or decompressed, or waiting for its turn or its next attempt. */
+typedef struct tilecache_late_tile {
+    tilecache_layer layer;
+    /** Whether its load is in flight. */
+    int32_t is_loading;
+    tilecache_coordinate tile;
+    /** World rectangle that it will cover, in world pixels; on a wrapping world in the copy that is on screen. */
+    tilecache_rectangle world;
+    /** When it was first missed. For a tile that was drawn and removed since: when its load began, or now. */
+    int64_t since;
+} tilecache_late_tile;
+
 /** Counts of a frame. */
 typedef struct tilecache_frame_info {
     size_t struct_size;
@@ -1059,6 +1094,8 @@ typedef struct tilecache_frame_info {
     size_t missing_tile_count;
     /** Needed tiles that are unavailable. */
     size_t unavailable_count;
+    /** Needed tiles that are neither drawn exactly nor unavailable. */
+    size_t late_count;
 } tilecache_frame_info;
 
 /**
@@ -1101,6 +1138,16 @@ TILECACHE_API tilecache_status tilecache_frame_get_disappeared(
  */
 TILECACHE_API tilecache_status tilecache_frame_get_unavailable(
     const tilecache_frame *frame, size_t tile_size, const tilecache_unavailable_tile **tiles, size_t *count);
+
+/**
+ * Lists needed tiles that are late, by layer. Fallbacks, if any, are drawn in their place.
+ *
+ * @param tile_size sizeof(tilecache_late_tile): the distance from one element to the next.
+ * @param tiles receives the array, valid until the frame is released; NULL if it is empty.
+ * @param count receives their number.
+ */
+TILECACHE_API tilecache_status tilecache_frame_get_late(
+    const tilecache_frame *frame, size_t tile_size, const tilecache_late_tile **tiles, size_t *count);
 
 /**
  * Leases the tile of one placement for longer than its frame.
@@ -1316,6 +1363,180 @@ TILECACHE_API tilecache_status tilecache_texture_frame_lease(
 
 /** Releases a texture frame; its uploads and placements become invalid. */
 TILECACHE_API void tilecache_texture_frame_release(tilecache_texture_frame *frame);
+
+/* --------------------------------------------------------------------------------------------------------- Fetches */
+
+/** State of a host's request for one tile. */
+typedef int32_t tilecache_fetch_state;
+enum {
+    /** The tile is on its way: the callback comes. */
+    TILECACHE_FETCH_LATE = 0,
+    /** Its current pixels are leased. */
+    TILECACHE_FETCH_READY = 1,
+    /** It does not exist, in the pyramid or at the source. */
+    TILECACHE_FETCH_ABSENT = 2,
+    /** It failed permanently; it is not loaded again until an invalidation. */
+    TILECACHE_FETCH_FAILED = 3,
+    /** The layer was removed, or the cache was shut down. */
+    TILECACHE_FETCH_REMOVED = 4
+};
+
+/** Rank of a fetched tile among the loads. */
+typedef int32_t tilecache_fetch_rank;
+enum {
+    /** The tile shows: it ranks as a needed tile of a view. */
+    TILECACHE_RANK_VISIBLE = 0,
+    /** The tile is around what shows: after needed tiles, before all guesses, whatever the allowance. */
+    TILECACHE_RANK_MARGIN = 1
+};
+
+/**
+ * Receives the end of a fetch. Any state but TILECACHE_FETCH_LATE.
+ *
+ * @param lease the tile if it is ready, to be released with tilecache_lease_release(); otherwise NULL.
+ */
+typedef void (*tilecache_fetch_function)(void *context, tilecache_fetch_state state, tilecache_lease *lease);
+
+/**
+ * Fetches one tile, for renderers that address tiles themselves, such as map widgets.
+ *
+ * The state may be known at once, for example if the tile is in memory; function is then never called. Otherwise the
+ * tile is late: it is like a needed tile of a view until function is called, once, on a thread of the library, one call
+ * at a time for each cache, perhaps before this returns. A temporary failure is retried and ends nothing. The removal
+ * of the layer and the shutdown of the cache end it with TILECACHE_FETCH_REMOVED, which may come after
+ * tilecache_shutdown() has returned.
+ *
+ * A compressed tile is decompressed on the calling thread, if there is a slot for it. Pixels from before an invalidation
+ * do not end a fetch; tilecache_get_placement() has them meanwhile. Pixels handed over count as drawn. Fetches are
+ * neither demands nor prefetches in the statistics.
+ *
+ * @param destroy called with context when function has been called or never will be.
+ * @param state receives the state now.
+ * @param lease receives the tile if it is ready; otherwise NULL.
+ * @param fetch receives the handle if the tile is late, to be released with tilecache_fetch_release(); otherwise NULL.
+ * @return TILECACHE_ERROR_INVALID_ARGUMENT if the layer is unknown or was removed before, TILECACHE_ERROR_NO_ROOM if
+ *        4,096 fetches are pending or the limit has no room for one, TILECACHE_ERROR_SHUT_DOWN.
+ */
+TILECACHE_API tilecache_status tilecache_fetch_tile(
+    tilecache_cache *cache,
+    tilecache_layer layer,
+    tilecache_coordinate tile,
+    tilecache_fetch_rank rank,
+    tilecache_fetch_function function,
+    void *context,
+    tilecache_function destroy,
+    tilecache_fetch_state *state,
+    tilecache_lease **lease,
+    tilecache_fetch **fetch);
+
+/** Describes a fetch of a late tile. */
+typedef struct tilecache_fetch_info {
+    size_t struct_size;
+    /** When it was made. */
+    int64_t since;
+    /** Whether it is pending and the tile's load is in flight. */
+    int32_t is_loading;
+    int32_t reserved;
+} tilecache_fetch_info;
+
+/** Reads what a fetch waits for. Set `info->struct_size` first. */
+TILECACHE_API tilecache_status tilecache_fetch_get_info(const tilecache_fetch *fetch, tilecache_fetch_info *info);
+
+/**
+ * Cancels a fetch: its function does not begin afterwards. Does not wait for a call that has begun.
+ *
+ * @param is_cancelled receives whether that kept the function from being called: false if the call has begun, on
+ *        whatever thread, or if the fetch was cancelled before. May be NULL.
+ */
+TILECACHE_API tilecache_status tilecache_fetch_cancel(tilecache_fetch *fetch, int32_t *is_cancelled);
+
+/** Cancels a fetch, if it has not ended, and releases the handle. */
+TILECACHE_API void tilecache_fetch_release(tilecache_fetch *fetch);
+
+/**
+ * Leases the best that can be drawn for a tile now: its own pixels, also stale ones, or an ancestor's part.
+ *
+ * `placement->part` of the tile's pixels shows `placement->world`, which is the wanted tile's rectangle unless the
+ * ancestor covers only a part of it. Neither a use nor a demand.
+ *
+ * @param placement_size sizeof(tilecache_placement).
+ * @param placement receives what to draw, valid until the lease is released.
+ * @param lease receives the handle, to be released with tilecache_lease_release().
+ * @return TILECACHE_ERROR_NOT_RESIDENT if nothing is decoded.
+ */
+TILECACHE_API tilecache_status tilecache_get_placement(
+    tilecache_cache *cache,
+    tilecache_layer layer,
+    tilecache_coordinate tile,
+    size_t placement_size,
+    tilecache_placement *placement,
+    tilecache_lease **lease);
+
+/* -------------------------------------------------------------------------------------------------------- Profiles */
+
+/**
+ * Creates a profile from the bytes of tilecache_profile_get_bytes().
+ *
+ * Read them from a file at the start of a program and set the profile in tilecache_layer_options. Docs/Profiles.md says
+ * what a profile contains and where it applies.
+ *
+ * @param bytes copied; NULL if byte_count is 0.
+ * @param byte_count 0 for a profile that knows nothing.
+ * @param profile receives the handle, to be released with tilecache_profile_release().
+ * @return TILECACHE_ERROR_INVALID_PROFILE if the bytes are not a profile of this version, or damaged;
+ *        tilecache_last_error() names the field and what was expected.
+ */
+TILECACHE_API tilecache_status tilecache_profile_create(
+    const void *bytes, size_t byte_count, tilecache_profile **profile);
+
+/** Releases a profile; layers that were given it keep their copies. */
+TILECACHE_API void tilecache_profile_release(tilecache_profile *profile);
+
+/**
+ * Reads a profile as bytes, to be saved.
+ *
+ * @param bytes receives all of them; may be NULL if capacity is 0.
+ * @param capacity bytes at `bytes`. 260,000 suffice for any profile.
+ * @param byte_count receives their number; may be NULL.
+ * @return TILECACHE_ERROR_INVALID_ARGUMENT if capacity is neither 0 nor sufficient; nothing is written then.
+ */
+TILECACHE_API tilecache_status tilecache_profile_get_bytes(
+    const tilecache_profile *profile, void *bytes, size_t capacity, size_t *byte_count);
+
+/** What a profile contains. */
+typedef struct tilecache_profile_info {
+    size_t struct_size;
+    /** Number of sessions merged, 0 to 2^48. */
+    int64_t sessions;
+    /** Whether it knows which places were viewed. */
+    int32_t has_places;
+    int32_t reserved;
+} tilecache_profile_info;
+
+/** Reads what a profile contains. Set `info->struct_size` first. */
+TILECACHE_API tilecache_status tilecache_profile_get_info(
+    const tilecache_profile *profile, tilecache_profile_info *info);
+
+/**
+ * Adds what other sessions have taught. The order does not matter, apart from rounding.
+ *
+ * A session must be added once only. Counts stop at a maximum, those of a place at 65,535 sessions.
+ */
+TILECACHE_API tilecache_status tilecache_profile_merge(tilecache_profile *profile, const tilecache_profile *other);
+
+/** Removes which places were viewed; probabilities remain. */
+TILECACHE_API tilecache_status tilecache_profile_remove_places(tilecache_profile *profile);
+
+/**
+ * Reads what this session has taught of a layer so far, without the profile of its options.
+ *
+ * Of the views that exist: call it before they are destroyed. Takes a few milliseconds.
+ *
+ * @param profile receives the handle, to be released with tilecache_profile_release(), or NULL if no view shows the
+ *        layer.
+ */
+TILECACHE_API tilecache_status tilecache_get_learned_profile(
+    const tilecache_cache *cache, tilecache_layer layer, tilecache_profile **profile);
 
 /* ------------------------------------------------------------------------------------------------------ Statistics */
 

@@ -37,6 +37,8 @@ typedef struct tilecache_source_layer_options {
     tilecache_store *const *stores;
     /** Number of stores. Default: 0. */
     size_t store_count;
+    /** As tilecache_layer_options.profile. Default: NULL, nothing. */
+    const tilecache_profile *profile;
 } tilecache_source_layer_options;
 
 /** Fills in the defaults. Errors as tilecache_configuration_init(). */

@@ -1,3 +1,5 @@
+import TileCache
+
 /// Replays the same traces with several policies and budgets.
 ///
 /// Each policy has its own eviction: reference policies LRU, the library's its own order, the oracle Belady's.
@@ -20,6 +22,9 @@ package struct Compare: Sendable {
     /// Default: `nil`, unchanged. Not together with `efforts`.
     package var equalLoads: LoadTarget?
 
+    /// Whether the library's policy starts each trace with what all other traces of its source have taught.
+    package var learnsFromOthers = false
+
     package init(options: ReplayOptions, policies: [PrefetchKind], budgets: [MemoryLimit]) {
         self.options = options
         self.policies = policies
@@ -38,8 +43,22 @@ package struct Compare: Sendable {
         shouldStop: @escaping @Sendable () -> Bool = { false },
         progress: @escaping @Sendable (_ done: Int, _ of: Int) -> Void = { _, _ in }
     ) throws -> CompareReport {
+        var profiles: [String: PrefetchProfile] = [:]
+        if learnsFromOthers {
+            var learning = options
+            learning.cost = .none
+            learning.memoryLimit = budgets.first ?? options.memoryLimit
+            let learned = try Learn(learning).leavingOneOut(of: paths, shouldStop: shouldStop, progress: progress)
+            profiles = learned ?? [:]
+        }
         func runner(_ options: ReplayOptions) throws -> CompareRunner {
-            try CompareRunner(options: options, paths: paths, shouldStop: shouldStop, progress: progress)
+            try CompareRunner(
+                options: options,
+                paths: paths,
+                profiles: profiles,
+                shouldStop: shouldStop,
+                progress: progress
+            )
         }
         guard equalLoads == nil || efforts.isEmpty else {
             throw ReplayError("--equal-loads chooses the efforts: it cannot go with --efforts")
@@ -70,6 +89,7 @@ package struct Compare: Sendable {
         func add(_ key: String, _ words: [String]) {
             values[key] = words.isEmpty ? ConfigurationValue.none : .text(words.joined(separator: ","))
         }
+        if learnsFromOthers { values["learn"] = .text("leave-one-out") }
         add("budgets", budgets.map(\.description))
         add("policies", policies.map(\.rawValue))
         add("efforts", (efforts.isEmpty && equalLoads == nil ? [options.effort] : efforts).map { Figures.plain($0) })

@@ -31,6 +31,8 @@ final class CompareRunner: Sendable {
     private let options: ReplayOptions
     private let loads: LoadClock
     private let paths: [String]
+    /// What the library's policy starts with, by path.
+    private let profiles: [String: PrefetchProfile]
     private let sourceOfTrace: [String]
     private let state = Lock(State())
     private let hooks: ReplayHooks
@@ -39,11 +41,13 @@ final class CompareRunner: Sendable {
     init(
         options: ReplayOptions,
         paths: [String],
+        profiles: [String: PrefetchProfile] = [:],
         shouldStop: @escaping @Sendable () -> Bool,
         progress: @escaping @Sendable (_ done: Int, _ of: Int) -> Void
     ) throws {
         self.options = options
         self.paths = paths
+        self.profiles = profiles
         self.progress = progress
         hooks = ReplayHooks(shouldStop: shouldStop)
         loads = try LoadClock(options)
@@ -74,7 +78,8 @@ final class CompareRunner: Sendable {
         try concurrently(tasks.count) { index in
             if isStopped { return }
             let key = tasks[index]
-            let options = options(for: key.cell)
+            var options = options(for: key.cell)
+            if let profile = profiles[paths[key.trace]] { options.profile = .learned(profile) }
             let outcome = try Replay(options, loads: loads).outcome(
                 of: ReplayInput(path: paths[key.trace], options: options),
                 hooks

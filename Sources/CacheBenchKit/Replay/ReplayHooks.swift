@@ -14,6 +14,9 @@ package struct ReplayHooks: Sendable {
     /// Called with the start of each load that asks the source, in nanoseconds, under the virtual clock.
     package var noteStart: (@Sendable (_ isDemand: Bool, _ time: Int64) -> Void)?
 
+    /// Called at the end of a replay with what the library's policy has learned, under the virtual clock.
+    package var noteLearned: (@Sendable (PrefetchProfile) -> Void)?
+
     package init(
         keepsSeries: Bool = false,
         shouldStop: @escaping @Sendable () -> Bool = { false },

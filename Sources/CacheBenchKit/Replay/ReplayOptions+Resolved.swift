@@ -84,6 +84,11 @@ extension ReplayOptions {
             terms.requestsPerMinute.map { values["requestsPerMinute"] = .integer($0) }
             terms.bytesPerMinute.map { values["bytesPerMinute"] = .integer($0.bytes) }
         }
+        switch profile {
+        case .file(let path)?: values["profile"] = .text(path)
+        case .learned(let profile)?: values["profile"] = .integer(profile.sessions)
+        case nil: break
+        }
         if !tiers.isEmpty {
             let texts = tiers.map { tier in
                 "\(tier.name)=\(Figures.plain(Double(tier.latency) / 1e6))ms"
@@ -160,7 +165,7 @@ extension ReplayOptions {
         case .skewport: EffortShare(SkewportPolicy())
         case .gaussian: EffortShare(GaussianPolicy())
         case .zoom4: EffortShare(Zoom4Policy())
-        case .tilecache: AdaptivePolicy(effects: .all.subtracting(without))
+        case .tilecache: AdaptivePolicy(effects: .all.subtracting(without), profile: try profile?.resolved())
         case .oracle: throw ReplayError("the oracle is not an online policy")
         }
     }

@@ -144,6 +144,8 @@ package struct ReplayOptions: Sendable, Hashable {
     package var fitsWorld = false
     /// Effects of the library's policy that are turned off. Default: none.
     package var without: PolicyEffects = []
+    /// What other sessions have taught the library's policy. Default: nothing.
+    package var profile: ReplayProfile?
     /// Tiers below memory under the virtual clock, nearest first. Default: none.
     package var tiers: [VirtualTiers.Tier] = []
     /// Slots of a renderer's textures under the virtual clock. Default: none.

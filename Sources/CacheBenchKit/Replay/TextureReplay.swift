@@ -67,12 +67,12 @@ struct TextureReplay {
             guard next[key] == nil else { continue }
             let isDrawn = exact.contains(want.tile)
             guard let since = known[key] else {
-                // The first frame is a cold start.
+                // Those of the first frame, a cold start, are not demands.
                 if !known.isEmpty {
                     sums.demands += 1
                     if isDrawn { sums.sharpAtOnce += 1 }
                 }
-                next[key] = .some(isDrawn || known.isEmpty ? nil : now)
+                next[key] = .some(isDrawn ? nil : now)
                 continue
             }
             if isDrawn, let since { sums.waits[(now - since + 50_000) / 100_000, default: 0] += 1 }

@@ -120,6 +120,7 @@ struct VirtualReplay {
         }
         finish(&course.tally, cache, layer)
         course.tally.textures = textures?.sums
+        if let note = hooks.noteLearned, let learned = cache.learned(view: view) { note(learned) }
         if let tiers { course.tally.tiers = zip(tiers.tiers, tiers.counts).map { .init($0, $1) } }
         return course.outcome(bookkeepingBytes: cache.bookkeepingBytes)
     }

@@ -176,6 +176,20 @@ final class StressRun: Sendable {
         cache.prefetch(tiles, of: layerID(b))
     }
 
+    /// Requests a tile; its pixels are checked whenever they come.
+    func fetch(_ a: UInt64, _ b: UInt64, on queue: DispatchQueue) -> TileFetch {
+        let level = b.below(7)
+        let tile = TileCoordinate(level: level, column: a.below(1 << level), row: (b >> 20).below(1 << level))
+        let known = checker.completed()
+        let check = { @Sendable [checker] (outcome: TileFetch.Outcome) in
+            if case .pixels(let tile) = outcome { checker.check(tile, known) }
+        }
+        let rank: TileFetch.Rank = a % 2 == 0 ? .visible : .margin
+        let fetch = cache.fetch(tile, of: layerID(b), rank: rank, on: queue, check)
+        if let outcome = fetch.outcome { check(outcome) }
+        return fetch
+    }
+
     func borrow(_ a: UInt64, _ b: UInt64, _ c: UInt64) {
         let id = layerID(a)
         let level = b.below(8)

@@ -25,6 +25,7 @@ struct StressThread {
     private var lookers: [Looker] = []
     private(set) var holds: StressHolds
     private let queue: DispatchQueue
+    private var fetches: [TileFetch] = []
     /// Digest of all decisions: equal runs have equal ones.
     private(set) var digest: UInt64 = 0
     private var decisions = 0
@@ -45,6 +46,7 @@ struct StressThread {
             run.operations.add(action.operation)
         }
         lookers.removeAll()
+        fetches.removeAll()
     }
 
     private mutating func perform(_ action: StressAction) {
@@ -93,7 +95,11 @@ struct StressThread {
         case .addLayer: run.addLayer(a)
         case .removeLayer: run.removeLayer(a)
         case .setLayers: run.setLayers(a)
-        case .prefetch: run.prefetch(a, b)
+        case .prefetch:
+            run.prefetch(a, b)
+            // The oldest one ends with its last reference, pending or not.
+            if fetches.count >= 8 { fetches.remove(at: 0) }
+            fetches.append(run.fetch(a, b, on: queue))
         case .borrow: run.borrow(a, b, c)
         case .ask: run.ask(a, b)
         case .rest: usleep(UInt32(a % 3000))

@@ -10,6 +10,11 @@ package struct PlanEntry: Hashable, Sendable {
         case pin
         /// It may be needed soon.
         case prefetch
+        /// A host wants it around what shows: below needed tiles, above guesses.
+        case margin
+
+        /// Whether it waits for needed tiles, and evicts only what is worth less.
+        var isExtra: Bool { self == .prefetch || self == .margin }
     }
 
     package var key: TileKey

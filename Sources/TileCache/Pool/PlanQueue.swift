@@ -10,7 +10,7 @@ struct PlanQueue {
     private(set) var demandCursor = 0
     /// Whether a needed tile had no room: nothing further starts.
     private(set) var hasEnded = false
-    /// Whether a prefetch had no room: no further prefetch starts.
+    /// Whether a prefetch or a margin had no room: no further one starts.
     private(set) var prefetchHasEnded = false
     /// Whether a needed tile had no room.
     private(set) var lacksRoomForNeeds = false
@@ -92,7 +92,7 @@ struct PlanQueue {
     /// - Parameter hasShares: Whether another layer may have room left.
     /// - Returns: Whether further entries may start.
     mutating func passForRoom(_ planned: PlanEntry, hasShares: Bool) -> Bool {
-        let isPrefetch = planned.reason == .prefetch
+        let isPrefetch = planned.reason.isExtra
         if !isPrefetch { lacksRoomForNeeds = true }
         hasPassedForRoom = hasPassedForRoom || hasShares
         prefetchHasEnded = prefetchHasEnded || (!hasShares && isPrefetch)

@@ -57,7 +57,7 @@ extension PoolState {
                 let isReason = flags.contains(.failed) || (flags.contains(.refused) && planned.reason != .prefetch)
                 if isReason { queue.noteRetry(at: table[number].retryAt) }
             }
-            if planned.reason == .prefetch { setValue(planned.value, of: number) }
+            if planned.reason.isExtra { setValue(planned.value, of: number) }
         }
         notePeaks()
     }
@@ -122,7 +122,7 @@ extension PoolState {
     /// Worth below which tiles may be evicted for an entry.
     func worth(of planned: PlanEntry) -> Float {
         switch planned.reason {
-        case .prefetch: planned.value - queue.plan.margin
+        case .prefetch, .margin: planned.value - queue.plan.margin
         case .fallback: queue.plan.isAtRest ? -.infinity : .infinity
         case .demand, .pin: .infinity
         }
@@ -164,7 +164,7 @@ extension PoolState {
         relist(number) { $0.load = ticket.load }
         setHistory(planned, of: number)
         // A tile that lands is not evicted before a plan has valued it.
-        if !isDemand { setValue(.greatestFiniteMagnitude, of: number) }
+        if planned.reason.isExtra { setValue(.greatestFiniteMagnitude, of: number) }
         counters.loads.started += 1
         if table[number].attempts > 0 { counters.loads.retried += 1 }
         if !isDemand { notePrefetch(planned.key, asksSource: !planned.isNear, now: now) }

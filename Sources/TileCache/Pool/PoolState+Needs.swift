@@ -135,6 +135,15 @@ extension PoolState {
         needs.isIncomplete = false
     }
 
+    /// Counts a prefetch in flight as late, once: its tile is needed now.
+    mutating func noteLatePrefetch(_ number: EntryID) {
+        let entry = table[number]
+        guard entry.load != .none, let load = loads[entry.load], !load.isDemand, !load.wasLate else { return }
+        loads.change(entry.load) { $0.wasLate = true }
+        counters.prefetches.late += 1
+        layers.change(entry.key.layer) { $0.prefetches.late += 1 }
+    }
+
     private mutating func count(_ number: EntryID, in counts: inout TileCacheStatistics.DemandCounts, now: Int64)
         -> Bool
     {
@@ -160,11 +169,7 @@ extension PoolState {
         }
         if entry.load != .none {
             counts.late += 1
-            if let load = loads[entry.load], !load.isDemand, !load.wasLate {
-                loads.change(entry.load) { $0.wasLate = true }
-                counters.prefetches.late += 1
-                layers.change(entry.key.layer) { $0.prefetches.late += 1 }
-            }
+            noteLatePrefetch(number)
         } else {
             counts.missed += 1
         }

@@ -48,11 +48,13 @@ extension PoolState {
             queue.passForLoads()
             return nil
         }
-        if isPrefetch {
+        if planned.reason.isExtra {
             // Without room for a needed tile each end of a load makes a plan: prefetches would evict each other for as
             // long as the views are at rest.
             if queue.plan.isAtRest, queue.lacksRoomForNeeds { return .refused }
-            let isAllowed = loads.prefetchCount < configuration.workers - configuration.reservedWorkers
+            // A host's margin is no guess, but leaves the reserved workers to needed tiles too.
+            let count = isPrefetch ? loads.prefetchCount : loads.busyCount
+            let isAllowed = count < configuration.workers - configuration.reservedWorkers
             guard isAllowed, !queue.prefetchHasEnded else { return .refused }
         }
         if number != .none, table[number].residency == .compressed, !configuration.compressedTier {

@@ -45,6 +45,32 @@ struct Outlook {
         isSaturated = travel.isMoving && uncovered * latency > Double(workers)
     }
 
+    /// The view's rectangle when a load that begins now has landed.
+    var landing: PixelRect { moved(by: latency / (latency + travel.decay)) }
+
+    /// Upright bounds of the view's rectangles from then to the end of its motion.
+    var way: PixelRect {
+        let (first, last) = (landing, moved(by: 1))
+        return PixelRect(
+            minX: min(first.minX, last.minX),
+            minY: min(first.minY, last.minY),
+            maxX: max(first.maxX, last.maxX),
+            maxY: max(first.maxY, last.maxY)
+        )
+    }
+
+    /// The view's rectangle after a share of its travel.
+    private func moved(by share: Double) -> PixelRect {
+        guard travel.isMoving else { return view }
+        let factor = share / scale
+        return PixelRect(
+            minX: view.minX + travel.left * factor,
+            minY: view.minY + travel.top * factor,
+            maxX: view.maxX + travel.right * factor,
+            maxY: view.maxY + travel.bottom * factor
+        )
+    }
+
     /// Rectangle of a tile, in a wrapping world the copy nearest to the view's centre.
     func rectangle(of key: TileKey) -> PixelRect {
         let rectangle = target.pyramid.uncutRectangle(of: key.coordinate)
@@ -154,12 +180,15 @@ extension AdaptivePolicy {
                 }
             }
             let distance = Self.distance(max(abs(gapX) - 1, 0), max(abs(gapY) - 1, 0))
-            let bin = CandidateBin.pan(
-                isMoving: isMoving,
-                direction,
-                reach: reach,
-                distance: CandidateBin.distance(max(distance, 1)),
-                isSeen: slot != nil
+            let bin = placed(
+                CandidateBin.pan(
+                    isMoving: isMoving,
+                    direction,
+                    reach: reach,
+                    distance: CandidateBin.distance(max(distance, 1)),
+                    isSeen: slot != nil
+                ),
+                key
             )
             var worth = probabilities.worth(bin)
             if isHopeless { worth.gain = -1 }
@@ -256,7 +285,7 @@ extension AdaptivePolicy {
                 let distance = Self.distance(x >= 0 ? x + 1 : 0, y >= 0 ? y + 1 : 0)
                 let slot = seen.find(key)
                 let gap = CandidateBin.distance(distance)
-                let bin = CandidateBin.zoom(step: step, context, distance: gap, isSeen: slot != nil)
+                let bin = placed(CandidateBin.zoom(step: step, context, distance: gap, isSeen: slot != nil), key)
                 consider(key, bin: bin, probabilities.worth(bin), slot: slot)
             }
         }

@@ -27,12 +27,10 @@ extension AdaptivePolicy {
         outlook.forEachTile(at: level, in: outlook.view) { key, _ in
             if !known.contains(key) { known.append(key) }
         }
-        let absent = zip(target.needed, residencies).filter { $1.residency == .none }.map(\.0.coordinate)
-        var ancestors = ResidentAncestors(of: absent, target: target, context: context)
+        let missing = zip(target.needed, residencies).filter { $1.residency == .none }.map(\.0)
+        var ancestors = ResidentAncestors(of: missing.map(\.coordinate), target: target, context: context)
         var gap: [TileCoordinate] = []
-        var missing = 0
-        for (key, found) in zip(target.needed, residencies) where found.residency == .none {
-            missing += 1
+        for key in missing {
             guard let ancestor = ancestors.nearest(of: key.coordinate) else {
                 gap.append(key.coordinate)
                 continue
@@ -41,10 +39,16 @@ extension AdaptivePolicy {
             if !known.contains(ancestor) { known.append(ancestor) }
         }
         // All workers together load a few tiles as soon as a fallback.
-        if missing > context.workers, let fallback = commonAncestor(of: gap, from: level, target) {
+        if missing.count > context.workers, let fallback = commonAncestor(of: gap, from: level, target) {
             wishes.first.append(PlanEntry(key: fallback, value: .infinity, reason: .fallback))
-            if !known.contains(fallback) { known.append(fallback) }
         }
+        if effects.contains(.coarser), missing.count > Self.turnsForCoarser * context.workers {
+            let coarser = coarserTiles(outlook, missing: missing, ancestors: &ancestors, context: context)
+            for key in coarser where wishes.first.first?.key != key {
+                wishes.first.append(PlanEntry(key: key, value: .infinity, reason: .fallback))
+            }
+        }
+        for key in wishes.first.map(\.key) where !known.contains(key) { known.append(key) }
         if outlook.travel.isMoving {
             for share in [0.5, 1] {
                 let ahead = outlook.view.offsetBy(
@@ -98,14 +102,7 @@ extension AdaptivePolicy {
 
     /// Orders missing tiles by the area they show, now and when they land.
     func appendNeeded(to wishes: inout Wishes, outlook: Outlook, residencies: [TileResidency]) {
-        var landing = outlook.view
-        if outlook.travel.isMoving {
-            let share = outlook.latency / (outlook.latency + outlook.travel.decay) / outlook.scale
-            landing.minX += outlook.travel.left * share
-            landing.maxX += outlook.travel.right * share
-            landing.minY += outlook.travel.top * share
-            landing.maxY += outlook.travel.bottom * share
-        }
+        let landing = outlook.landing
         var missing: [(area: Double, number: Int)] = []
         for (number, key) in outlook.target.needed.enumerated() {
             guard residencies[number].residency == .none else {
@@ -133,7 +130,7 @@ extension AdaptivePolicy {
 }
 
 /// Nearest resident ancestors of many tiles; each parent is looked up once.
-private struct ResidentAncestors {
+struct ResidentAncestors {
     let target: PlanTarget
     let context: PlanContext
     private var parents = TileIndex()

@@ -22,9 +22,15 @@ package struct AdaptivePolicy: PrefetchPolicy {
     static let leastTravel = 4.0
     /// Minimum decay of the motion, in leads: with long loads or queues, near tiles are late anyway.
     static let leadsAhead = 1.5
+    /// Multiple of the needed tiles that fit into the limit from which on popular tiles anywhere are candidates.
+    static let screensForPopular = 3
 
     var motion = MotionEstimate()
-    var probabilities = ProbabilityTable()
+    var probabilities: ProbabilityTable
+    /// What other sessions have learned, if it says anything.
+    private let profile: PrefetchProfile?
+    private var popular: PopularTiles?
+    private var viewed = ViewedPlaces()
     var samples: Samples
     var seen: SeenTiles
     var candidates = Candidates()
@@ -77,9 +83,16 @@ package struct AdaptivePolicy: PrefetchPolicy {
 
     /// - Parameters:
     ///   - effects: Effects in use. Default: all.
-    ///   - memory: Approximate maximum of the tables, in bytes; at least 180 KB. Default: 1.4 MB, the maximum.
-    package init(effects: PolicyEffects = .all, memory: Int = .max) {
+    ///   - memory: Approximate maximum of the tables, in bytes; at least 180 KB. Default: 1.4 MB, the maximum. Those of
+    ///     a profile come on top, if they alone are within it; otherwise the profile is left out. The profile itself is
+    ///     not counted: layers share it.
+    ///   - profile: What other sessions have learned. Default: nothing.
+    package init(effects: PolicyEffects = .all, memory: Int = .max, profile: PrefetchProfile? = nil) {
         self.effects = effects
+        let known = effects.contains(.profile) ? profile.flatMap { $0.isTelling ? $0 : nil } : nil
+        self.profile = ProbabilityTable.profileBytes <= memory ? known : nil
+        popular = self.profile?.places.map { PopularTiles($0) }
+        probabilities = ProbabilityTable(profile: self.profile?.bins)
         // A visited tile takes 140 bytes with its index, a sample 110, and there are two samples per tile.
         var capacity = 4096
         while capacity > 512, capacity * 360 > memory { capacity /= 2 }
@@ -89,13 +102,19 @@ package struct AdaptivePolicy: PrefetchPolicy {
 
     package var byteCount: Int {
         seen.byteCount + samples.byteCount + candidates.byteCount + previous.byteCount
-            + needed.count * MemoryLayout<TileKey>.stride
+            + needed.count * MemoryLayout<TileKey>.stride + probabilities.byteCount + (popular?.byteCount ?? 0)
     }
 
     package mutating func reset() {
-        let memory = seen.capacity * 360
+        let (memory, learned, viewed) = (seen.capacity * 360, probabilities.learned, viewed)
+        // There is no room for the tables of a profile.
         self = AdaptivePolicy(effects: effects, memory: memory)
+        // For the profile that is taken at the end. Its size is fixed.
+        probabilities = ProbabilityTable(learned: learned)
+        self.viewed = viewed
     }
+
+    package var learned: SessionSamples? { SessionSamples(bins: probabilities.learned, viewed: viewed) }
 
     // MARK: - Learning
 
@@ -133,6 +152,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
             let isDemand = seen.records[slot].neededAt != change - 1 || isFirst
             if isDemand {
                 demands += 1
+                viewed.note(key)
                 samples.succeed(key, deadline: time - lead, latest: latest, probabilities: &probabilities)
             }
             seen.note(slot, change: change, isDemand: isDemand, demands: demands)
@@ -184,6 +204,9 @@ package struct AdaptivePolicy: PrefetchPolicy {
             if effects.contains(.destination) { findDestination(outlook, now: context.now) }
             if effects.contains(.pan) { findNeighbours(outlook) }
             findParentsAndChildren(outlook)
+            if !outlook.travel.isMoving, context.capacityTiles > Self.screensForPopular * target.needed.count {
+                findPopular(outlook)
+            }
             for candidate in previous.list { samples.leave(candidate.sample, time: motion.time) }
             lastStand = stand
         }
@@ -221,6 +244,26 @@ package struct AdaptivePolicy: PrefetchPolicy {
                 sample: sample
             )
         )
+    }
+
+    /// Considers popular tiles of the view's level, wherever they are.
+    ///
+    /// Only at rest, since they are never urgent.
+    private mutating func findPopular(_ outlook: Outlook) {
+        let target = outlook.target
+        guard let tiles = popular?.tiles(of: target.level, in: target.pyramid, layer: target.layer) else { return }
+        for key in tiles {
+            let slot = seen.find(key)
+            if let slot, seen.records[slot].neededAt == change { continue }
+            let bin = placed(CandidateBin.popular(isSeen: slot != nil), key)
+            consider(key, bin: bin, probabilities.worth(bin), slot: slot)
+        }
+    }
+
+    /// The bin of a tile, by the popularity of its place if there is a profile.
+    func placed(_ bin: Int, _ key: TileKey) -> Int {
+        guard let popularity = profile?.places?.popularity(of: key) else { return bin }
+        return CandidateBin.placed(bin, popularity)
     }
 
     /// Adds gains, losses and visits to the wishes.

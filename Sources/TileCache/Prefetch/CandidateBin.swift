@@ -14,7 +14,8 @@ enum CandidateBin {
     static let zoomContexts = 5
 
     private static let panCount = 2 * 4 * 4 * distances * 2
-    static let count = panCount + levelSteps.count * zoomContexts * distances * 2
+    private static let nearCount = panCount + levelSteps.count * zoomContexts * distances * 2
+    static let count = nearCount + 2
 
     static func distance(_ pixels: Double) -> Int {
         distanceBounds.firstIndex { pixels <= $0 } ?? distances - 1
@@ -30,4 +31,28 @@ enum CandidateBin {
     static func zoom(step: Int, _ context: MotionEstimate.ZoomContext, distance: Int, isSeen: Bool) -> Int {
         panCount + ((step * zoomContexts + context.rawValue) * distances + distance) * 2 + (isSeen ? 1 : 0)
     }
+
+    /// A tile anywhere on the view's level that many other sessions viewed.
+    static func popular(isSeen: Bool) -> Int { nearCount + (isSeen ? 1 : 0) }
+
+    /// Kinds of candidates.
+    enum Kind: Int {
+        case pan, zoom, popular
+    }
+
+    static let kinds = 3
+
+    /// The kind of a bin without a place.
+    static func kind(_ bin: Int) -> Kind { bin < panCount ? .pan : bin < nearCount ? .zoom : .popular }
+
+    // MARK: - Places
+
+    /// Bins with a profile: those without a place, then those of each class of popularity.
+    static let placedCount = (1 + PlaceSketch.classes) * count
+
+    /// The bin of a tile whose place has a class of popularity.
+    static func placed(_ bin: Int, _ popularity: Int) -> Int { (1 + popularity) * count + bin }
+
+    /// The bin without its place.
+    static func unplaced(_ bin: Int) -> Int { bin < count ? bin : bin % count }
 }

@@ -16,7 +16,15 @@ struct ViewSnapshot: Sendable {
     var viewport: TileViewport?
     var destination: ViewportDestination?
     var selection: TileLevelSelection
+    /// Rings of tiles around what shows that the host wants too.
+    var margin = 0
     var layers: [Layer]
+}
+
+/// A tile that a host has requested.
+struct RequestedTile: Hashable, Sendable {
+    var key: TileKey
+    var isMargin: Bool
 }
 
 /// Makes one plan for all views: needed tiles first, then prefetches.
@@ -30,10 +38,12 @@ struct Planner: Sendable {
     ///   - views: Snapshots by serial number, in that order.
     ///   - pins: Pinned tiles; they come first.
     ///   - asked: Tiles to prefetch once; they come before other prefetches.
+    ///   - requested: Tiles that hosts have requested, in order; they come after the views' own.
     mutating func makePlan(
         of views: [(id: Int, snapshot: ViewSnapshot)],
         pins: [TileKey] = [],
         asked: [TileKey] = [],
+        requested: [RequestedTile] = [],
         context: PlanContext
     ) -> Plan {
         var plan = Plan()
@@ -63,6 +73,11 @@ struct Planner: Sendable {
                 }
             }
         }
+        for tile in requested where !tile.isMargin {
+            plan.entries.append(PlanEntry(key: tile.key, value: .infinity, reason: .demand, wantsDecoded: true))
+        }
+        for tile in requested where tile.isMargin { plan.appendMargin(tile.key) }
+        for view in views { view.snapshot.forEachMarginTile { plan.appendMargin($0) } }
         for view in views { appendDestination(of: view.snapshot, to: &plan, context: context) }
         for key in asked {
             var entry = PlanEntry(key: key, value: Self.destinationValue, reason: .prefetch)
@@ -180,7 +195,45 @@ struct Planner: Sendable {
     }
 }
 
+extension ViewSnapshot {
+    /// Tiles around the upright bounds of what shows, ring by ring.
+    fileprivate func forEachMarginTile(_ body: (TileKey) -> Void) {
+        guard margin > 0, let viewport else { return }
+        for layer in layers where layer.level >= 0 && !layer.hasOwnList {
+            let level = layer.pyramid.levels[layer.level]
+            let (width, height) = (level.tileSpanX, level.tileSpanY)
+            let box = ViewportCover(pyramid: layer.pyramid, viewport: viewport, levelIndex: layer.level).box
+            let around = box.grown(x: Double(margin) * width, y: Double(margin) * height)
+            var known = Set(layer.needed)
+            var rings = [[TileKey]](repeating: [], count: margin)
+            ViewportCover(pyramid: layer.pyramid, rectangle: around, levelIndex: layer.level)
+                .forEach { column, row, offset in
+                    let tile = TileCoordinate(level: layer.level, column: column, row: row)
+                    let key = TileKey(layer: layer.layer, tile)
+                    guard known.insert(key).inserted else { return true }
+                    let (x, y) = (
+                        level.origin.x + Double(column) * width + offset, level.origin.y + Double(row) * height
+                    )
+                    let gaps = [
+                        (box.minX - x - width) / width, (x - box.maxX) / width,
+                        (box.minY - y - height) / height, (y - box.maxY) / height,
+                    ]
+                    let ring = Int(max(gaps.max() ?? 0, 0))
+                    rings[min(ring, margin - 1)].append(key)
+                    return true
+                }
+            for ring in rings { ring.forEach(body) }
+        }
+    }
+}
+
 extension Plan {
+    /// Appends a tile that a host wants around what shows.
+    fileprivate mutating func appendMargin(_ key: TileKey) {
+        let value = 2 * Planner.destinationValue
+        entries.append(PlanEntry(key: key, value: value, reason: .margin, wantsDecoded: true))
+    }
+
     /// Appends the wishes of policies.
     fileprivate mutating func take(_ opinions: [Planner.Opinion]) {
         for (_, _, wishes) in opinions {

@@ -27,11 +27,17 @@ package struct PolicyEffects: OptionSet, Hashable, Sendable {
     /// Loading the missing tiles that show the most first.
     package static let order = PolicyEffects(rawValue: 1 << 10)
 
+    /// Profiles of other sessions.
+    package static let profile = PolicyEffects(rawValue: 1 << 11)
+
+    /// A coarser level first, if sharp tiles take the workers several turns.
+    package static let coarser = PolicyEffects(rawValue: 1 << 12)
+
     /// Every effect by its name on the command line, which does not change: `cover` is older than the word fallback.
     package static let named: [(name: String, effect: PolicyEffects)] = [
         ("pan", .pan), ("motion", .motion), ("heading", .heading), ("parents", .parents), ("children", .children),
         ("cover", .fallback), ("abandonment", .abandonment), ("learning", .learning), ("worth", .worth),
-        ("destination", .destination), ("order", .order),
+        ("destination", .destination), ("order", .order), ("profile", .profile), ("coarser", .coarser),
     ]
 
     /// All effects: the default.

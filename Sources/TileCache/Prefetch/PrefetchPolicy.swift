@@ -137,6 +137,9 @@ package protocol PrefetchPolicy: Sendable {
     /// Forgets what was learned, and frees its memory. Default: does nothing.
     mutating func reset()
 
+    /// What the session has taught, for later sessions. Default: `nil`, nothing.
+    var learned: SessionSamples? { get }
+
     /// Takes in a frame; called for each viewport of a view, in order of time.
     mutating func observe(_ frame: FrameObservation)
 
@@ -150,6 +153,7 @@ extension PrefetchPolicy {
     package var isSettled: Bool { false }
     package var byteCount: Int { 0 }
     package mutating func reset() {}
+    package var learned: SessionSamples? { nil }
 }
 
 extension PlanTarget {

@@ -14,10 +14,12 @@ struct ProbabilityTable: Sendable {
     /// `immens_map` and .02 off that of `gps_follow`, for at most .001 of the hits.
     static let lossAtHalf = 0.125
 
-    private var events: [Double]
-    private var needed: [Double]
-    private var soon: [Double]
-    private let prior: PriorTable
+    /// Samples of this session by unplaced bin; older ones weigh less.
+    private var session = BinCounts(count: CandidateBin.count)
+    private let prior: BinPriors
+    private var mixture: ProfileMixture?
+    /// Samples of this session by placed bin, for a profile. Nothing is forgotten.
+    private(set) var learned: BinCounts
     private(set) var price = lossAtHalf {
         didSet { if price != oldValue { valuation += 1 } }
     }
@@ -35,66 +37,84 @@ struct ProbabilityTable: Sendable {
     /// Number of changes of the probabilities.
     private var valuation = 1
 
-    init() {
-        events = [Double](repeating: 0, count: CandidateBin.count)
-        worths = [(valuation: Int, worth: Worth)](repeating: (0, Worth(gain: 0, loss: 0)), count: CandidateBin.count)
-        needed = events
-        soon = events
-        prior = .standard
+    /// - Parameters:
+    ///   - profile: Samples of other sessions by placed bin. Default: none.
+    ///   - learned: What this session has learned before. Default: nothing.
+    init(profile: BinCounts? = nil, learned: BinCounts? = nil) {
+        let prior = BinPriors(
+            needed: PriorTable.standard.needed,
+            soon: PriorTable.standard.soon,
+            strength: [Double](repeating: Self.strength, count: CandidateBin.count)
+        )
+        self.prior = prior
+        mixture = profile.map { ProfileMixture($0, prior: prior) }
+        let bins = profile == nil ? CandidateBin.count : CandidateBin.placedCount
+        worths = [(valuation: Int, worth: Worth)](repeating: (0, Worth(gain: 0, loss: 0)), count: bins)
+        self.learned = learned ?? BinCounts(count: bins)
     }
+
+    /// Bytes of a table with a profile beyond those of one without.
+    static let profileBytes =
+        ProfileMixture.byteCount
+        + (CandidateBin.placedCount - CandidateBin.count)
+        * (MemoryLayout<(Int, Worth)>.stride + 3 * MemoryLayout<Double>.stride)
+
+    /// Bytes beyond those of a table without a profile.
+    var byteCount: Int { mixture == nil ? 0 : Self.profileBytes }
 
     /// - Parameter effort: Above 0, to 1: from no waste to any.
     mutating func setEffort(_ effort: Double) {
         price = effort > 0 ? Self.lossAtHalf * (1 - effort) / effort : 1e9
     }
 
-    /// Counts a sample.
+    /// Counts a sample of a bin, placed if there is a profile with places.
     mutating func count(_ bin: Int, weight: Double, wasNeeded: Bool, wasSoon: Bool) {
         valuation += 1
-        events[bin] += weight
-        if wasNeeded { needed[bin] += weight }
-        if wasSoon { soon[bin] += weight }
+        let plain = CandidateBin.unplaced(bin)
+        mixture?.weigh(
+            bin,
+            prior.likelihood(plain, session),
+            session,
+            weight: weight,
+            wasNeeded: wasNeeded,
+            wasSoon: wasSoon
+        )
+        session.count(plain, weight: weight, wasNeeded: wasNeeded, wasSoon: wasSoon)
+        learned.count(plain, weight: weight, wasNeeded: wasNeeded, wasSoon: wasSoon)
+        if bin != plain { learned.count(bin, weight: weight, wasNeeded: wasNeeded, wasSoon: wasSoon) }
     }
 
     mutating func forget() {
         valuation += 1
-        for bin in events.indices {
-            events[bin] *= Self.memory
-            needed[bin] *= Self.memory
-            soon[bin] *= Self.memory
-        }
+        session.scale(by: Self.memory)
     }
 
     /// Forgets all samples.
     mutating func unlearn() {
         valuation += 1
-        for bin in events.indices {
-            events[bin] = 0
-            needed[bin] = 0
-            soon[bin] = 0
-        }
+        session.scale(by: 0)
+        mixture?.unlearn()
     }
 
-    /// Probability that a tile of a bin is demanded within the horizon.
-    func probability(_ bin: Int) -> Double {
-        (prior.needed[bin] * Self.strength + needed[bin]) / (Self.strength + events[bin])
-    }
-
-    /// Probability that it is demanded so soon that a load begun at the last moment is late.
-    func urgency(_ bin: Int) -> Double {
-        (prior.soon[bin] * Self.strength + soon[bin]) / (Self.strength + events[bin])
+    /// Probabilities of a demand of a tile of a bin: within the horizon, and so soon that a load begun at the last
+    /// moment is late.
+    func likelihood(_ bin: Int) -> DemandLikelihood {
+        let cold = prior.likelihood(CandidateBin.unplaced(bin), session)
+        return mixture?.likelihood(bin, cold, session) ?? cold
     }
 
     /// Gain of starting the load of a candidate now instead of waiting.
     ///
     /// - Parameter nearness: Load time relative to the source's, 0...1; a needless load costs as much less. Default: 1.
     func gain(_ bin: Int, nearness: Double = 1) -> Double {
-        urgency(bin) - nearness * price * (1 - probability(bin))
+        let likelihood = likelihood(bin)
+        return likelihood.soon - nearness * price * (1 - likelihood.needed)
     }
 
     /// Loss of evicting the tile.
     func loss(_ bin: Int) -> Double {
-        urgency(bin) + Self.keepShare * probability(bin)
+        let likelihood = likelihood(bin)
+        return likelihood.soon + Self.keepShare * likelihood.needed
     }
 
     /// Gain and loss, cached.
@@ -118,6 +138,11 @@ struct PriorTable: Sendable {
         soon = needed
         setPan()
         setZoom()
+        // Too low for a load: a session has to show that people go to popular places.
+        for isSeen in [false, true] {
+            let bin = CandidateBin.popular(isSeen: isSeen)
+            (needed[bin], soon[bin]) = (0.02, 0.02)
+        }
     }
 
     private mutating func setPan() {

@@ -136,6 +136,7 @@ extension TileViewDiagnostics.Reason {
         case .fallback: self = .fallback
         case .pin: self = .pin
         case .prefetch: self = .prefetch
+        case .margin: self = .margin
         }
     }
 }

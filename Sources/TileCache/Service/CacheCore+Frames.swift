@@ -48,11 +48,7 @@ extension CacheCore {
             var frame = drawn(contents, coverage: coverage, &view, &state)
             if isMissing {
                 frame.unavailable = view.model.layers.flatMap { $0.unavailable(in: state.pool) }
-                for layer in view.model.layers {
-                    layer.forEachOnScreen(in: state.pool, drawsCompressed: false) {
-                        if !$0.isDrawable { frame.missing.append($0) }
-                    }
-                }
+                frame.late = view.model.layers.flatMap { $0.late(in: state.pool, now: now) }
             }
             return frame
         }
@@ -142,16 +138,17 @@ extension CacheCore {
         if let serial = gone?.serial { removePolicies(ofView: serial) }
     }
 
-    func setLayers(_ layers: [LayerID], ofView place: Int, _ makePolicy: () -> any PrefetchPolicy) {
+    func setLayers(_ layers: [LayerID], ofView place: Int, _ makePolicy: (PrefetchProfile?) -> any PrefetchPolicy) {
         let now = MonotonicTime.bounded(clock())
-        let set = perform { state -> (serial: Int, layers: [LayerID], isNew: Bool)? in
+        let set = perform { state -> (serial: Int, layers: [(id: LayerID, profile: PrefetchProfile?)], isNew: Bool)? in
             guard !state.isShutDown, let view = state.views[place] else { return nil }
             var known: [(LayerID, TilePyramid)] = []
             for layer in layers where !known.contains(where: { $0.0 == layer }) {
                 if let record = state.record(of: layer) { known.append((layer, record.pyramid)) }
             }
             state.views[place]?.model.setLayers(known, now: now, pool: &state.pool)
-            return (view.serial, known.map { $0.0 }, view.model.layers.isEmpty && view.model.viewport == nil)
+            let profiled = known.map { (id: $0.0, profile: state.record(of: $0.0)?.options.profile) }
+            return (view.serial, profiled, view.model.layers.isEmpty && view.model.viewport == nil)
         }
         guard let set else { return }
         setPolicies(ofView: set.serial, layers: set.layers, makePolicy)
@@ -199,9 +196,10 @@ extension CoreState {
         return !pool.counters.isUnchanged(since: settled)
     }
 
-    /// Whether new room requires a plan. At rest only needed tiles count: prefetches would evict each other.
+    /// Whether new room requires a plan. At rest only needed and requested tiles count: prefetches would evict each other.
     borrowing func wantsRoom(now: Int64) -> Bool {
-        pool.queue.lacksRoomForNeeds || pins.areMissing || (pool.queue.isShortOfRoom && !haveRested(at: now))
+        pool.queue.lacksRoomForNeeds || pins.areMissing
+            || (pool.queue.isShortOfRoom && (fetches.marginCount > 0 || !haveRested(at: now)))
     }
 
     borrowing func haveRested(at now: Int64) -> Bool {
@@ -230,6 +228,34 @@ extension ViewLayer {
                     tile: entry.key.coordinate,
                     worldRectangle: rectangle,
                     cause: isLost ? .failed : .absent
+                )
+            )
+        }
+        return tiles
+    }
+
+    /// Needed tiles that are on their way: neither decoded nor unavailable.
+    fileprivate borrowing func late(in pool: borrowing PoolState, now: Int64) -> [LateTile] {
+        var tiles: [LateTile] = []
+        for visible in visible {
+            let index = Int(visible.index)
+            let entry = needs.entries[index] == .none ? nil : pool.table[needs.entries[index]]
+            let load = entry.flatMap { pool.loads[$0.load] }
+            if let entry {
+                let isLost = entry.flags.contains(.failed) && entry.retryAt == .max
+                let isUnavailable = !entry.residency.isResident && (isLost || entry.flags.contains(.absent))
+                guard !entry.residency.isDecoded, !isUnavailable else { continue }
+            }
+            let tile = needs.tiles[index].coordinate
+            // A tile that was drawn, and has been removed since, has not been missed.
+            let missed = needs.missingSince[index] >= 0 ? needs.missingSince[index] : load?.started ?? now
+            tiles.append(
+                LateTile(
+                    layer: id,
+                    tile: tile,
+                    worldRectangle: pyramid.worldRectangle(of: tile).offsetBy(x: visible.offset, y: 0),
+                    since: MonotonicTime(nanoseconds: missed),
+                    isLoading: load != nil
                 )
             )
         }

@@ -36,7 +36,7 @@ extension CacheCore {
         let made = codecs.map { $0.tileBytes < tileBytes ? $0.make(tileBytes: tileBytes, limit: limit) : [] } ?? []
         let layerBytes =
             LayerRecord.byteCount(of: pyramid) + (synthesis?.spare.byteCount ?? 0)
-            + (tiers == nil ? 0 : LayerTiers.byteCount(of: pyramid))
+            + (tiers == nil ? 0 : LayerTiers.byteCount(of: pyramid)) + (options.profile?.byteCount ?? 0)
         let added = perform { [levelBytes] state -> Result<LayerID, TileCacheError>? in
             // Other layers may have been added or removed since the checks.
             if let error = state.layers.error(guaranteeing: options.share) { return .failure(error) }
@@ -165,7 +165,10 @@ extension CacheCore {
             }
         }
         perform { state in
-            if state.record(of: layer) != nil { state.pool.endInvalidation(layer: layer.index) }
+            if state.record(of: layer) != nil {
+                state.pool.endInvalidation(layer: layer.index)
+                state.settleFetches(ofLayer: layer.index)
+            }
             state.effects.plans = true
         }
     }

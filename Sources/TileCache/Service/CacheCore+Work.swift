@@ -228,7 +228,7 @@ extension CacheCore {
     ) {
         let now = clock()
         let save = perform { state -> Saving? in
-            state.end(ticket, result, took: took, now: now, isStored: store != nil)
+            state.end(ticket, result, took: took, now: now, isStored: store != nil, isStale: isStale)
             let save = notes.flatMap { state.queueSave(ticket, result, took: took, $0, from: store) }
             if isStale, result == .pixels { state.pool.markStale(ticket.key) }
             return save

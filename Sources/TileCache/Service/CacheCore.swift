@@ -73,11 +73,25 @@ final class CacheCore: Sendable {
     // MARK: - Planning
 
     /// Sets the policies of a view, one per layer. Existing ones stay, with what they have learned.
-    func setPolicies(ofView id: Int, layers: [LayerID], _ make: () -> any PrefetchPolicy) {
+    func setPolicies(
+        ofView id: Int,
+        layers: [(id: LayerID, profile: PrefetchProfile?)],
+        _ make: (PrefetchProfile?) -> any PrefetchPolicy
+    ) {
         planner.withLock { planner in
             let former = planner.policies[id] ?? [:]
-            planner.policies[id] = Dictionary(layers.map { ($0, former[$0] ?? make()) }) { first, _ in first }
+            let policies = layers.map { ($0.id, former[$0.id] ?? make($0.profile)) }
+            planner.policies[id] = Dictionary(policies) { first, _ in first }
         }
+    }
+
+    /// What the policies of a layer have learned in all views; `nil` if no view shows it.
+    func learnedProfile(of layer: LayerID) -> PrefetchProfile? {
+        let views = planner.withLock { planner in
+            planner.policies.keys.sorted().compactMap { planner.policies[$0]?[layer]?.learned }
+        }
+        // Outside of the lock, which plans need.
+        return views.isEmpty ? nil : PrefetchProfile(views)
     }
 
     func removePolicies(ofView id: Int) { planner.withLock { $0.policies[id] = nil } }
@@ -100,6 +114,7 @@ final class CacheCore: Sendable {
             // A lowered limit may require more steps, and pins may still have to be entered.
             if state.enterMissing(now: now) || isSettling { state.effects.plans = true }
             if !state.asked.isEmpty { state.pruneAsked() }
+            state.enterFetches()
             var views: [(id: Int, snapshot: ViewSnapshot)] = []
             for place in state.views.indices {
                 guard let serial = state.views[place]?.serial,
@@ -115,6 +130,7 @@ final class CacheCore: Sendable {
                 watched: Set(watched),
                 pins: state.pool.pinsToLoad,
                 asked: state.asked,
+                requested: state.fetches.pending,
                 haveRested: state.haveRested(at: now),
                 wished: state.times.wished,
                 latency: state.times.mean,
@@ -141,7 +157,13 @@ final class CacheCore: Sendable {
         }
         context.allowances = input.allowances
         let (plan, isSettled, expected, learned) = planner.withLock { planner in
-            var plan = planner.makePlan(of: input.views, pins: input.pins, asked: input.asked, context: context)
+            var plan = planner.makePlan(
+                of: input.views,
+                pins: input.pins,
+                asked: input.asked,
+                requested: Fetches.tiles(of: input.requested),
+                context: context
+            )
             plan.isAtRest = input.haveRested
             let expected = planner.expectations(of: input.views, watched: input.watched, now: context.now)
             let learned = planner.trimPolicies(toBytes: Self.policyBytes(ofLimit: input.byteLimit), of: input.views)
@@ -185,6 +207,8 @@ final class CacheCore: Sendable {
         var pins: [TileKey]
         /// Tiles to prefetch once.
         var asked: [TileKey]
+        /// Pending requests of hosts.
+        var requested: [FetchID: Fetches.Record]
         var haveRested: Bool
         var wished: LoadWaits.Watched
         var latency: Int64
@@ -228,6 +252,7 @@ final class CacheCore: Sendable {
         // Sources are released outside of the lock: their deinitializers run foreign code.
         let sources = perform { state -> [LayerRecord] in
             state.shutDown()
+            state.endFetches { _ in true }
             for layer in state.layers { if let tiers = layer.tiers { state.stores.close(tiers) } }
             state.effects.unwanted += state.requests.all { _ in true }
             defer { for index in state.layers.indices { state.layers[index].forgetSource() } }

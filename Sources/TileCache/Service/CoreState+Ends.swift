@@ -2,8 +2,17 @@
 extension CoreState {
     /// Ends a load that took this many nanoseconds.
     ///
-    /// - Parameter isStored: Whether a store had the tile. Default: false, the source.
-    mutating func end(_ ticket: LoadTicket, _ result: LoadResult, took: Int64, now: Int64, isStored: Bool = false) {
+    /// - Parameters:
+    ///   - isStored: Whether a store had the tile. Default: false, the source.
+    ///   - isStale: Whether the tile will be loaded again; requests wait for that. Default: false.
+    mutating func end(
+        _ ticket: LoadTicket,
+        _ result: LoadResult,
+        took: Int64,
+        now: Int64,
+        isStored: Bool = false,
+        isStale: Bool = false
+    ) {
         if result == .pixels, !isStored {
             layers[ticket.key.layer].tiers?.noteSource(took: took)
             times.noteLoad(took: took)
@@ -14,6 +23,7 @@ extension CoreState {
         // The tile may be evicted for others that found no room.
         if wantsRoom(now: now) { effects.plans = true }
         if result == .pixels || result == .absent { noteReady(ticket.key) }
+        if !isStale { settleFetches(of: ticket.key) }
     }
 
     /// Ends a decompression.
@@ -22,5 +32,6 @@ extension CoreState {
     mutating func endPromotion(_ ticket: CodecTicket, _ result: PromotionResult, drawing: Int? = nil) {
         pool.finishPromotion(ticket, result)
         noteReady(ticket.key, except: drawing)
+        settleFetches(of: ticket.key)
     }
 }

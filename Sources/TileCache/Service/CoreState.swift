@@ -49,6 +49,7 @@ struct CoreState: ~Copyable {
     var effects = Effects()
     var workers: WorkerRoster
     var requests = Requests()
+    var fetches = Fetches()
     var codecs: Codecs
     /// Whether tiles may be compressed, if the limit has room for a codec.
     let usesCompressedTier: Bool

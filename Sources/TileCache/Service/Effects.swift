@@ -14,15 +14,17 @@ struct Effects: Sendable {
     var unwanted: [TileRequest] = []
     /// Handlers of views to call.
     var calls: [ReadyCall] = []
+    /// Ended requests of hosts, whose handlers are to be called; also after shutdown.
+    var fetchEnds: [FetchDelivery] = []
     var setsTimer = false
     /// Memory to decommit, and the regions by kind.
     var decommits: [LeavingMemory] = []
     var regions: [CoreState.Region] = []
 
     /// Whether there are steps for queues.
-    var queuesSteps: Bool { plans || setsTimer || !workers.isEmpty || !calls.isEmpty }
+    var queuesSteps: Bool { plans || setsTimer || !workers.isEmpty || !calls.isEmpty || !fetchEnds.isEmpty }
 
-    var isEmpty: Bool { !plans && wakes == 0 && !setsTimer && workers.isEmpty && unwanted.isEmpty && calls.isEmpty }
+    var isEmpty: Bool { !queuesSteps && wakes == 0 && unwanted.isEmpty }
 }
 
 /// Call of a view's handler.
@@ -110,6 +112,7 @@ extension CacheCore {
         }
         if effects.plans { executor.run(coordinator) { [weak self] in BatchThread.run { self?.makePlan() } } }
         if effects.setsTimer { executor.run(coordinator) { [weak self] in self?.setTimer() } }
+        for end in effects.fetchEnds { executor.run(end.queue) { [self] in deliver(end) } }
         for call in effects.calls {
             executor.run(call.queue) { [weak self] in self?.callBack(call) }
         }

@@ -24,6 +24,7 @@ extension CoreState {
             views[place]?.model.setLayers(rest, now: now, pool: &pool)
             callBack(view: place)
         }
+        endFetches { $0.layer == id.index }
         pins.remove(layer: id.index)
         changeAsked { asked, _ in asked.removeAll { $0.layer == id.index } }
         changeSaves { $0.forget(layer: id) }

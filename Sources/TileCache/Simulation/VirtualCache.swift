@@ -150,6 +150,11 @@ package final class VirtualCache {
         return views.count - 1
     }
 
+    /// What a view has learned of its only layer.
+    package func learned(view: Int) -> PrefetchProfile? {
+        planner.policies[view]?.values.first?.learned.map { PrefetchProfile([$0]) }
+    }
+
     /// Draws one frame of a view; times must not decrease.
     package func frame(view: Int, _ viewport: TileViewport, at now: Int64, destination: ViewportDestination? = nil) {
         if isSettled, destination == nil, viewport == views[view].viewport {

@@ -8,7 +8,7 @@ public final class TileRequest: Sendable {
     public let layer: LayerID
     /// Position of the tile.
     public let tile: TileCoordinate
-    /// Whether a view needed the tile when the request was made; otherwise it is prefetched.
+    /// Whether a view or a host wanted the tile when the request was made; otherwise it is prefetched.
     public let isDemand: Bool
 
     private struct State {

@@ -81,6 +81,8 @@ struct ViewModel: Sendable {
     var fitsBudget = false
     var viewport: TileViewport?
     var destination: ViewportDestination?
+    /// Rings of tiles around what shows that the host wants too.
+    var margin = 0
     var pan = TileCacheStatistics.DemandCounts()
     var zoom = TileCacheStatistics.DemandCounts()
     /// Whether the last update changed the visible area.
@@ -332,6 +334,7 @@ struct ViewModel: Sendable {
             viewport: viewport,
             destination: destination,
             selection: selection,
+            margin: margin,
             layers: layers.map {
                 ViewSnapshot.Layer(
                     id: $0.id,

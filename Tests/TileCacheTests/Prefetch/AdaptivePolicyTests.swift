@@ -142,6 +142,7 @@ import Testing
 
     @Test func aGapIsCoveredByOneLoadBeforeAnythingElse() throws {
         var session = try Session()
+        session.policy = AdaptivePolicy(effects: .all.subtracting(.coarser))
         let wishes = session.show(Self.view(32_768, 32_768))
         #expect(wishes.first.count == 1)
         let cover = try #require(wishes.first.first)
@@ -151,6 +152,53 @@ import Testing
         session.resident.insert(cover.key)
         #expect(session.show(Self.view(32_768, 32_768)).first.isEmpty)
         #expect(session.show(Self.view(32_768, 32_768)).keepValues.contains { $0.key == cover.key && $0.value == 1 })
+    }
+
+    /// Four workers load four tiles in a turn. The view needs 5 x 4 tiles of level 8, and four of level 7 cover it.
+    @Test func whatTakesTurnsIsPrecededByACoarserLevel() throws {
+        var session = try Session()
+        let view = Self.view(32_768, 32_768)
+        let coarse = Set(
+            [63, 64].flatMap { column in
+                [63, 64].map { TileKey(layer: 0, TileCoordinate(level: 7, column: column, row: $0)) }
+            }
+        )
+        let first = session.show(view).first
+        #expect(first.count == 5 && first.first?.key.level == 0 && Set(first.dropFirst().map(\.key)) == coarse)
+        // What is resident is not loaded again.
+        let one = TileKey(layer: 0, TileCoordinate(level: 7, column: 63, row: 64))
+        session.resident = [first[0].key, one]
+        #expect(Set(session.show(view).first.map(\.key)) == coarse.subtracting([one]))
+        session.resident.formUnion(coarse)
+        #expect(session.show(view).first.isEmpty)
+        // Both sides of two turns.
+        for missing in [8, 9] {
+            var session = try Session()
+            let needed = session.pyramid.neededTiles(under: view, at: 8).map { TileKey(layer: 0, $0) }
+            session.resident = Set(needed.dropFirst(missing))
+            let coarser = session.show(view).first.filter { $0.key.level == 7 }
+            #expect(coarser.isEmpty == (missing == 8), "\(missing) of \(needed.count) tiles are missing")
+        }
+    }
+
+    /// The coarser level is that of where the view will be, not of what it leaves.
+    @Test func aMovingViewGetsTheCoarserLevelOfItsEnd() throws {
+        var session = try Session()
+        session.resident = Set(
+            session.pyramid.neededTiles(under: Self.view(32_768, 32_768), at: 0).map { TileKey(layer: 0, $0) }
+        )
+        var wishes = Wishes()
+        for step in 0..<20 { wishes = session.show(Self.view(20_000 + 60 * Double(step), 30_000)) }
+        let view = Self.view(20_000 + 60 * 19, 30_000).uprightRectangle
+        let coarser = wishes.first.map(\.key.coordinate)
+        #expect((1...4).contains(coarser.count))
+        let spans = coarser.map { tile -> (left: Double, right: Double) in
+            let span = session.pyramid.levels[tile.level].tileSpanX
+            return (Double(tile.column) * span, Double(tile.column + 1) * span)
+        }
+        #expect(spans.contains { $0.right > view.maxX + 100 })
+        // Nothing of the part that has left when a load that starts now has landed: 2.4 frames.
+        #expect(spans.allSatisfy { $0.right > view.minX + 2 * 60 })
     }
 
     @Test func whatLeavesBeforeItCouldLandIsNotStarted() throws {

@@ -1,4 +1,5 @@
 import Dispatch
+import Synchronization
 import Testing
 
 @testable import TileCache
@@ -180,6 +181,32 @@ import Testing
             #expect(origin.loads.count == 3 && origin.validators.last??.entityTag == tag)
             #expect(late.counts[0].staleHits == 0 && late.drawn.map(\.colour) == [9])
         }
+    }
+
+    /// Requests end with current pixels; those that are out of date can be drawn meanwhile.
+    @Test func aRequestWaitsUntilAStaleTileIsRevalidated() throws {
+        let store = MemoryStore()
+        let (origin, clock) = (Origin(), Clock())
+        origin.freshness = TileStoreFreshness(stored: 1_000_000, expires: 1_000_100, usableUntil: 1_000_900)
+        try Run([store], origin, clock: clock).need(0..<1)
+        clock.seconds = 1_000_100
+        origin.colour = 9
+        let run = try Run([store], origin, clock: clock)
+        var meanwhile: [Bool] = []
+        let tile = run.scene.tile(0)
+        origin.whileLoading = {
+            guard let placement = run.scene.cache.placement(of: tile, in: run.layer) else { return }
+            meanwhile.append(placement.tile.isStale && holds(placement.tile, 7))
+        }
+        let ends = Lock([String]())
+        let fetch = run.scene.cache.fetch(tile, of: run.layer, on: DispatchQueue(label: "requests")) { outcome in
+            guard case .pixels(let tile) = outcome else { return ends.withLock { $0.append("\(outcome)") } }
+            ends.withLock { $0.append("\(tile.isStale) \(holds(tile, 9))") }
+        }
+        run.scene.run()
+        origin.whileLoading = nil
+        #expect(fetch.outcome == nil && meanwhile == [true])
+        #expect(ends.withLock { $0 } == ["false true"])
     }
 
     @Test func aStaleTileStaysIfItsSourceFails() throws {

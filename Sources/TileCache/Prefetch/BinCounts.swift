@@ -1,0 +1,69 @@
+/// Weights of the samples of each bin: all of them, those needed, and those needed too soon to wait.
+struct BinCounts: Hashable, Sendable {
+    /// Maximum of a sum of events: far above that of any session, and far below where 1 more makes no difference.
+    static let maximum = 0x1p48
+
+    var events: [Double]
+    var needed: [Double]
+    var soon: [Double]
+
+    init(count: Int) {
+        events = [Double](repeating: 0, count: count)
+        (needed, soon) = (events, events)
+    }
+
+    /// Bytes of the counts.
+    var byteCount: Int { 3 * events.count * MemoryLayout<Double>.stride }
+
+    mutating func count(_ bin: Int, weight: Double, wasNeeded: Bool, wasSoon: Bool) {
+        events[bin] += weight
+        if wasNeeded { needed[bin] += weight }
+        if wasSoon { soon[bin] += weight }
+    }
+
+    /// Multiplies all counts by a factor.
+    mutating func scale(by factor: Double) {
+        for bin in events.indices {
+            events[bin] *= factor
+            needed[bin] *= factor
+            soon[bin] *= factor
+        }
+    }
+
+    /// Adds the counts of another table that is not longer. A bin stops at the maximum, with its probabilities.
+    mutating func add(_ other: BinCounts) {
+        for bin in other.events.indices {
+            events[bin] += other.events[bin]
+            needed[bin] += other.needed[bin]
+            soon[bin] += other.soon[bin]
+            guard events[bin] > Self.maximum else { continue }
+            let factor = Self.maximum / events[bin]
+            events[bin] = Self.maximum
+            needed[bin] = min(needed[bin] * factor, events[bin])
+            soon[bin] = min(soon[bin] * factor, needed[bin])
+        }
+    }
+}
+
+/// Probabilities of a bin: of a demand within the horizon, and of one too soon to wait.
+struct DemandLikelihood: Hashable, Sendable {
+    var needed: Double
+    var soon: Double
+}
+
+/// Probabilities of bins before any sample, and how many samples they weigh.
+struct BinPriors: Sendable {
+    var needed: [Double]
+    var soon: [Double]
+    var strength: [Double]
+
+    /// Mean of the prior and the samples.
+    func likelihood(_ bin: Int, _ counts: BinCounts, at place: Int? = nil) -> DemandLikelihood {
+        let place = place ?? bin
+        let (weight, total) = (strength[bin], strength[bin] + counts.events[place])
+        return DemandLikelihood(
+            needed: (needed[bin] * weight + counts.needed[place]) / total,
+            soon: (soon[bin] * weight + counts.soon[place]) / total
+        )
+    }
+}

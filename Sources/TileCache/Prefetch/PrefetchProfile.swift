@@ -1,0 +1,81 @@
+/// What sessions have taught the prefetcher, for later ones.
+///
+/// Set it in ``LayerOptions/profile``. At the end of a session add ``TileCache/learnedProfile(of:)`` with
+/// ``merge(_:)`` and save ``bytes``; the library itself does no I/O. Its size is bounded: at most 260 KB, about half of
+/// it for places.
+///
+/// - *Places* say in how many sessions each tile was viewed, as a sketch without names. They fit one world with one
+///   pyramid, and tell something of what was looked at; ``withoutPlaces`` leaves them out.
+/// - *Probabilities* say how much popularity matters, for each kind of motion and distance.
+///
+/// From three sessions on, tiles that many people viewed are prefetched earlier, and also if they are far away. What is
+/// prefetched without a profile still is. Probabilities without places change nothing: on recorded sessions those of
+/// other people predict no better than the few minutes of one's own.
+///
+/// A profile does not name its world. In another one its places are misleading, and the weights that each view learns
+/// soon turn to what predicts better.
+public struct PrefetchProfile: Hashable, Sendable {
+    /// Samples by placed bin.
+    private(set) var bins: BinCounts
+    /// Views of places; `nil` if they are left out.
+    private(set) var places: PlaceSketch?
+    /// Number of sessions merged, 0 to 2^48. A sum stops there.
+    public private(set) var sessions: Int
+
+    /// Maximum of ``sessions``.
+    static let maximumSessions = 1 << 48
+
+    /// Creates a profile that knows nothing.
+    public init() {
+        self.init(sessions: 0, bins: BinCounts(count: CandidateBin.placedCount), places: nil)
+    }
+
+    init(sessions: Int, bins: BinCounts, places: PlaceSketch?) {
+        (self.sessions, self.bins, self.places) = (sessions, bins, places)
+    }
+
+    /// The profile of one session.
+    ///
+    /// - Parameter views: What each view has learned.
+    init(_ views: [SessionSamples]) {
+        var bins = BinCounts(count: CandidateBin.placedCount)
+        var viewed = ViewedPlaces()
+        for view in views {
+            bins.add(view.bins)
+            viewed.add(view.viewed)
+        }
+        self.init(sessions: 1, bins: bins, places: viewed.sketch)
+    }
+
+    /// Bytes in memory.
+    var byteCount: Int { bins.byteCount + (places?.byteCount ?? 0) }
+
+    /// Whether prefetching takes anything from it: it needs the places of a few sessions.
+    var isTelling: Bool { (places?.sessions ?? 0) >= PlaceSketch.leastSessions }
+
+    /// Whether it knows places.
+    public var hasPlaces: Bool { places != nil }
+
+    /// The same without places: probabilities only.
+    public var withoutPlaces: PrefetchProfile {
+        PrefetchProfile(sessions: sessions, bins: bins, places: nil)
+    }
+
+    /// Adds what other sessions have taught. The order does not matter, apart from rounding.
+    ///
+    /// A session must be added once only. Counts stop at a maximum, those of a place at 65,535 sessions.
+    public mutating func merge(_ other: PrefetchProfile) {
+        bins.add(other.bins)
+        if let theirs = other.places {
+            if places == nil { places = theirs } else { places?.add(theirs) }
+        }
+        sessions = min(sessions + other.sessions, Self.maximumSessions)
+    }
+}
+
+/// What a policy has learned in its session: samples, and the tiles viewed.
+package struct SessionSamples: Sendable {
+    /// By placed bin, or by bin if no places were known.
+    let bins: BinCounts
+    let viewed: ViewedPlaces
+}

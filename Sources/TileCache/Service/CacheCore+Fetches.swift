@@ -1,0 +1,212 @@
+/// Requests of hosts for single tiles.
+extension CacheCore {
+    func fetch(_ tile: TileCoordinate, of layer: LayerID, isMargin: Bool, _ handler: FetchHandler) -> TileFetch {
+        let now = MonotonicTime.bounded(clock())
+        guard !isForked else { return TileFetch(core: self, id: 0, outcome: .removed, since: now) }
+        promote(tile, of: layer, now: now)
+        let begun = perform { state in state.beginFetch(tile, of: layer, isMargin: isMargin, handler, now: now) }
+        switch begun {
+        case .success(let id): return TileFetch(core: self, id: id, outcome: nil, since: now)
+        case .failure(let known): return TileFetch(core: self, id: 0, outcome: outcome(known.outcome), since: now)
+        }
+    }
+
+    /// Decompresses a tile on the calling thread, if a slot requires no compression of another tile.
+    private func promote(_ tile: TileCoordinate, of layer: LayerID, now: Int64) {
+        let begun = perform { state -> CodecWork? in
+            guard !state.isShutDown, let key = state.key(of: tile, in: layer) else { return nil }
+            let number = state.pool.table.find(key)
+            guard number != .none, state.pool.table[number].residency == .compressed,
+                !state.pool.table[number].form.isEncoded, !state.pool.mayBeOutdated(number)
+            else { return nil }
+            return state.beginPromotion(number, now: now)
+        }
+        if let begun { decompress(begun, wakes: .max) { $0.endPromotion(begun.ticket, $1) } }
+    }
+
+    private func outcome(_ outcome: FetchOutcome) -> TileFetch.Outcome {
+        switch outcome {
+        case .pixels(let contents):
+            .pixels(contents.placement(at: 0, hold: LeaseHold(core: self, tokens: contents.tokens)).tile)
+        case .absent: .absent
+        case .failed: .failed
+        case .removed: .removed
+        case .refused: .refused
+        }
+    }
+
+    func cancelFetch(_ id: FetchID) -> Bool {
+        // Its handler is released outside of the lock: it may own frames and views.
+        let (isCancelled, record) = perform { state -> (Bool, Fetches.Record?) in
+            let (isCancelled, record) = state.fetches.cancel(id)
+            if let record {
+                state.endNeed(of: record)
+                state.pool.note(-Fetches.bytesPerFetch, in: .views)
+                // The next plan cancels its load.
+                state.effects.plans = true
+            }
+            return (isCancelled, record)
+        }
+        withExtendedLifetime(record) {}
+        return isCancelled
+    }
+
+    /// Calls a request's handler, unless it was cancelled meanwhile.
+    func deliver(_ end: FetchDelivery) {
+        enterActivity()
+        defer { leaveActivity() }
+        let outcome = outcome(end.outcome)
+        let isCalled = perform { state in
+            state.pool.note(-Fetches.bytesPerFetch, in: .views)
+            return state.fetches.beginCall(end.id)
+        }
+        guard isCalled else { return }
+        time { end.handler.call(outcome) }
+    }
+
+    func placement(of tile: TileCoordinate, in layer: LayerID) -> TilePlacement? {
+        guard !isForked else { return nil }
+        let contents = perform { state -> FrameContents? in
+            guard !state.isShutDown, let pyramid = state.record(of: layer)?.pyramid, pyramid.contains(tile) else {
+                return nil
+            }
+            let own = pyramid.worldRectangle(of: tile)
+            for level in stride(from: tile.level, through: 0, by: -1) {
+                guard let source = level == tile.level ? tile : pyramid.ancestor(of: tile, at: level) else { break }
+                let number = state.pool.table.find(TileKey(layer: layer.index, source))
+                let part = own.intersection(pyramid.worldRectangle(of: source))
+                guard number != .none, !part.isEmpty, state.pool.table[number].residency.isDecoded else { continue }
+                return state.leased(number, pyramid, showing: part, isExact: level == tile.level)
+            }
+            return nil
+        }
+        return contents.map { $0.placement(at: 0, hold: LeaseHold(core: self, tokens: $0.tokens)) }
+    }
+}
+
+/// An outcome that is known at the request.
+struct KnownFetch: Error {
+    let outcome: FetchOutcome
+}
+
+extension CoreState {
+    mutating func beginFetch(
+        _ tile: TileCoordinate,
+        of layer: LayerID,
+        isMargin: Bool,
+        _ handler: FetchHandler,
+        now: Int64
+    ) -> Result<FetchID, KnownFetch> {
+        func known(_ outcome: FetchOutcome) -> Result<FetchID, KnownFetch> { .failure(KnownFetch(outcome: outcome)) }
+        guard !isShutDown, let pyramid = record(of: layer)?.pyramid else { return known(.removed) }
+        guard pyramid.contains(tile) else { return known(.absent) }
+        let key = TileKey(layer: layer.index, tile)
+        if let outcome = fetchOutcome(of: key, since: now) { return known(outcome) }
+        guard fetches.count < Fetches.maximumCount, pool.charge(Fetches.bytesPerFetch, to: .views) else {
+            return known(.refused)
+        }
+        let number = pool.entry(for: key)
+        if number != .none { beginNeed(of: number, isMargin: isMargin) }
+        effects.plans = true
+        return .success(
+            fetches.add(Fetches.Record(key: key, entry: number, isMargin: isMargin, since: now, handler: handler))
+        )
+    }
+
+    private mutating func beginNeed(of number: EntryID, isMargin: Bool) {
+        if !isMargin { pool.noteLatePrefetch(number) }
+        pool.relist(number) { $0.needCount += 1 }
+    }
+
+    /// Ends the need of a request that is not pending any more.
+    mutating func endNeed(of record: Fetches.Record) {
+        guard record.entry != .none else { return }
+        pool.relist(record.entry) { $0.needCount -= 1 }
+        pool.forgetIfIdle(record.entry)
+    }
+
+    /// Enters requested tiles that the table had no room for.
+    mutating func enterFetches() {
+        guard fetches.withoutEntry > 0 else { return }
+        for id in fetches.pending.filter({ $0.value.entry == .none }).keys.sorted() {
+            guard let record = fetches.pending[id] else { continue }
+            let number = pool.entry(for: record.key)
+            guard number != .none else { return }
+            beginNeed(of: number, isMargin: record.isMargin)
+            fetches.enter(id, number)
+        }
+    }
+
+    /// Outcome of a tile's request, if it is known. Pixels are leased.
+    ///
+    /// During an invalidation of the layer only new pixels are: what else is known may be from before.
+    private mutating func fetchOutcome(of key: TileKey, since: Int64) -> FetchOutcome? {
+        let number = pool.table.find(key)
+        guard number != .none else { return nil }
+        let entry = pool.table[number]
+        if entry.residency.isDecoded, !pool.mayBeOutdated(number) {
+            pool.touch(number, now: max(entry.lastUse, since))
+            let pyramid = layers[key.layer].pyramid
+            let rectangle = pyramid.worldRectangle(of: key.coordinate)
+            return .pixels(leased(number, pyramid, showing: rectangle, isExact: true))
+        }
+        if pool.layers[key.layer].invalidations > 0 { return nil }
+        if entry.flags.contains(.absent) { return .absent }
+        return entry.flags.contains(.failed) && entry.retryAt == .max ? .failed : nil
+    }
+
+    /// Leases a decoded tile, or a part of it.
+    fileprivate mutating func leased(
+        _ number: EntryID,
+        _ pyramid: TilePyramid,
+        showing part: PixelRect,
+        isExact: Bool
+    ) -> FrameContents {
+        let entry = pool.table[number]
+        let look = LevelLook(pyramid, level: entry.key.level)
+        let tile = ComposedTile(
+            entry: number,
+            slot: entry.slot,
+            key: entry.key,
+            generation: entry.generation,
+            isStale: entry.flags.contains(.stale),
+            isExact: isExact,
+            worldRectangle: part,
+            tileRectangle: look.tileRectangle(of: entry.key, showing: part, offset: 0)
+        )
+        pool.lease(number)
+        let version = FrameVersion(needs: 0, pool: 0)
+        return FrameContents(tiles: [tile], version: version, isComplete: false, layers: [], self)
+    }
+
+    /// Ends the requests of a tile whose outcome is known.
+    mutating func settleFetches(of key: TileKey) {
+        for id in fetches.ids(of: key) {
+            guard let since = fetches.pending[id]?.since, let outcome = fetchOutcome(of: key, since: since) else {
+                return
+            }
+            endFetch(id, outcome)
+        }
+    }
+
+    /// Ends requests that an invalidation has kept waiting, though it did not affect their tiles.
+    mutating func settleFetches(ofLayer layer: Int) {
+        for key in Set(fetches.pending.values.lazy.map(\.key).filter { $0.layer == layer }) { settleFetches(of: key) }
+    }
+
+    /// Ends requests whose layer or cache ends.
+    mutating func endFetches(where isIncluded: (TileKey) -> Bool) {
+        for id in fetches.pending.filter({ isIncluded($0.value.key) }).keys.sorted() { endFetch(id, .removed) }
+    }
+
+    private mutating func endFetch(_ id: FetchID, _ outcome: FetchOutcome) {
+        guard let record = fetches.end(id) else { return }
+        endNeed(of: record)
+        effects.fetchEnds.append(FetchDelivery(id: id, outcome: outcome, handler: record.handler))
+    }
+
+    borrowing func isLoading(fetch id: FetchID) -> Bool {
+        guard let entry = fetches.pending[id]?.entry, entry != .none else { return false }
+        return pool.table[entry].load != .none
+    }
+}

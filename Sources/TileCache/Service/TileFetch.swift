@@ -1,0 +1,91 @@
+public import Dispatch
+
+/// A host's request for one tile: for renderers that address tiles themselves, such as map widgets.
+///
+/// It is like a needed tile of a view until it ends: loaded before all guesses, not evicted. It ends with an
+/// ``Outcome``: at once, or later with one call of its handler. With its last reference it is cancelled.
+public final class TileFetch: Sendable {
+    /// Rank among the loads.
+    public enum Rank: Sendable, Hashable {
+        /// The tile shows: it ranks as a needed tile of a view.
+        case visible
+        /// The tile is around what shows: after needed tiles, before all guesses, whatever the allowance.
+        case margin
+    }
+
+    /// End of a request.
+    public enum Outcome: Sendable {
+        /// The tile's current pixels, leased.
+        case pixels(LeasedTile)
+        /// The tile does not exist, in the pyramid or at the source.
+        case absent
+        /// The tile failed permanently; it is not loaded again until an invalidation.
+        case failed
+        /// The layer was removed or is of another cache, or the cache was shut down.
+        case removed
+        /// There is no room for the request: 4,096 are pending already, or the limit is used up.
+        case refused
+    }
+
+    /// Outcome if it was known at the request: the handler is never called then. `nil` if the tile is late.
+    public let outcome: Outcome?
+    /// Time of the request.
+    public let since: MonotonicTime
+    private let core: CacheCore
+    let id: FetchID
+
+    init(core: CacheCore, id: FetchID, outcome: Outcome?, since: Int64) {
+        self.core = core
+        self.id = id
+        self.outcome = outcome
+        self.since = MonotonicTime(nanoseconds: since)
+    }
+
+    deinit { cancel() }
+
+    /// Cancels the request. Afterwards its handler does not begin.
+    ///
+    /// - Returns: Whether that kept the handler from being called. `false` if the outcome was known at once, if the
+    ///   handler has begun, on whatever thread, or if the request was cancelled before. Does not wait for the handler.
+    @discardableResult
+    public func cancel() -> Bool { outcome == nil && core.cancelFetch(id) }
+
+    /// Whether the request is pending and the tile's load is in flight.
+    public var isLoading: Bool { core.read { $0.isLoading(fetch: id) } }
+}
+
+extension TileCache {
+    /// Requests one tile.
+    ///
+    /// A compressed tile is decompressed on the calling thread, if there is a slot for it. Pixels from before an
+    /// invalidation are no outcome; ``placement(of:in:)`` has them meanwhile. Pixels handed over count as drawn;
+    /// requests are neither demands nor prefetches in ``statistics``. A temporary failure is retried and ends nothing.
+    ///
+    /// - Parameters:
+    ///   - tile: The tile.
+    ///   - layer: Layer of the tile.
+    ///   - rank: Rank among the loads. Default: visible.
+    ///   - queue: Queue of the handler. Default: the main queue.
+    ///   - handler: Called once with the outcome, unless it is known at once or the request is cancelled before. Also
+    ///     if the layer is removed or the cache is shut down. No lock is held meanwhile.
+    /// - Returns: The request, to be kept until it has ended.
+    public func fetch(
+        _ tile: TileCoordinate,
+        of layer: LayerID,
+        rank: TileFetch.Rank = .visible,
+        on queue: DispatchQueue = .main,
+        _ handler: @escaping @Sendable (TileFetch.Outcome) -> Void
+    ) -> TileFetch {
+        core.fetch(tile, of: layer, isMargin: rank == .margin, FetchHandler(queue: queue, call: handler))
+    }
+
+    /// The best that can be drawn for a tile now, leased: its own pixels, also stale ones, or an ancestor's part.
+    ///
+    /// The part of an ancestor is ``TilePlacement/tileRectangle``; it shows ``TilePlacement/worldRectangle``, which is
+    /// the tile's own unless the ancestor covers only a part of it. Not a use, not a demand.
+    ///
+    /// - Returns: `nil` if nothing is decoded, or the layer has no such tile.
+    public func placement(of tile: TileCoordinate, in layer: LayerID) -> TilePlacement? {
+        core.placement(of: tile, in: layer)
+    }
+}

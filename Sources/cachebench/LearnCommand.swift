@@ -1,0 +1,63 @@
+import ArgumentParser
+import CacheBenchKit
+import PanTraces
+import TileCache
+
+/// `cachebench learn`: makes a profile of traces.
+struct LearnCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "learn",
+        abstract: "Learn a profile of recorded sessions, for --profile and for applications.",
+        discussion: """
+            Replays the traces in order, each with what those before it have taught. A profile says how likely which \
+            tiles are, and in how many sessions each place was viewed. It changes prefetching from three sessions on. \
+            Without places it changes nothing. Learn traces of one world together.
+
+            Examples:
+              cachebench learn traces/ --output app.profile
+              cachebench learn traces/ --output app.profile --without-places
+              cachebench replay --profile app.profile session.csv
+            """
+    )
+
+    @Argument(help: "Trace files, or directories: all .csv files in them, sorted.")
+    var traces: [String]
+
+    @Option(name: .customLong("output"), help: ArgumentHelp("File of the profile.", valueName: "file"))
+    var profileOutput: String
+
+    @Flag(help: "Leave out which places were viewed. The profile then changes no prefetch.")
+    var withoutPlaces = false
+
+    @OptionGroup var limit: LimitArguments
+    @OptionGroup var replay: ReplayArguments
+
+    private var options: ReplayOptions {
+        var options = replay.options()
+        options.memoryLimit = limit.memoryLimit
+        return options
+    }
+
+    func validate() throws {
+        guard replay.profile == nil else {
+            throw ValidationError("--profile replays with a profile; learn starts without one")
+        }
+        try replay.validate(options)
+    }
+
+    func run() throws {
+        try Failure.reported {
+            let writer = try ReportWriter(path: profileOutput)
+            let paths = try PanTraceList.paths(traces)
+            Interruption.watch()
+            let progress = Progress()
+            let learned = try Learn(options).profile(of: paths, shouldStop: { Interruption.hasCome }) {
+                progress.done($0, of: paths.count, "traces")
+            }
+            progress.end()
+            guard let learned else { throw Interruption.end("nothing was written") }
+            let bytes = (withoutPlaces ? learned.withoutPlaces : learned).bytes
+            try writer.write(blocks: { put in try bytes.withUnsafeBytes { try put($0) } })
+        }
+    }
+}

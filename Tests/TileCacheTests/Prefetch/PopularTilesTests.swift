@@ -1,0 +1,133 @@
+import TestSupport
+import Testing
+
+@testable import TileCache
+
+/// Popular tiles of a level against a search of the whole level, and when a policy considers them.
+@Suite struct PopularTilesTests {
+    private static func key(_ level: Int, _ column: Int, _ row: Int) -> TileKey {
+        TileKey(layer: 0, TileCoordinate(level: level, column: column, row: row))
+    }
+
+    /// A sketch of sessions that view the keys they are given.
+    private static func sketch(_ sessions: [[TileKey]]) -> PlaceSketch {
+        var sketch = PlaceSketch(sessions: 0, counters: [UInt16](repeating: 0, count: 2 * PlaceSketch.width))
+        for session in sessions {
+            var viewed = ViewedPlaces()
+            for key in session { viewed.note(key) }
+            sketch.add(viewed.sketch)
+        }
+        return sketch
+    }
+
+    @Test(arguments: [1, 2, 3, 4, 5] as [UInt64]) func theyAreTheMostPopularInOrder(seed: UInt64) throws {
+        var dice = SplitMix64(seed: seed)
+        let pyramid = try TilePyramid.powerOfTwo(
+            worldWidth: 256 * (1 + dice.below(60)),
+            worldHeight: 256 * (1 + dice.below(60))
+        )
+        let level = pyramid.maximumLevel - dice.below(2)
+        let grid = pyramid.levels[level]
+        let all = (0..<grid.rows).flatMap { row in (0..<grid.columns).map { Self.key(level, $0, row) } }
+        let steepness = dice.next(from: 1, to: 4)
+        let places = Self.sketch(
+            (0..<20).map { _ in
+                (0..<400).map { _ in all[Int(Double(all.count) * PortableMath.pow(dice.nextUnit(), steepness))] }
+            }
+        )
+        let expected = all.enumerated().filter { (places.popularity(of: $1) ?? 0) >= 2 }
+            .sorted { ($1.element.share(places), $0.offset) < ($0.element.share(places), $1.offset) }
+            .prefix(256).map(\.element)
+        var popular = PopularTiles(places)
+        #expect(!expected.isEmpty, "seed \(seed)")
+        #expect(popular.tiles(of: level, in: pyramid, layer: 0) == expected, "seed \(seed)")
+        #expect(popular.tiles(of: level, in: pyramid, layer: 0) == expected, "seed \(seed)")
+        #expect(popular.byteCount == expected.count * MemoryLayout<TileKey>.stride)
+    }
+
+    /// Levels of up to 65,536 tiles are searched.
+    @Test(arguments: [
+        (256, 256, true), (65_536, 1, true), (65_537, 1, false), (257, 256, false), (1 << 30, 1 << 30, false),
+    ])
+    func levelsThatAreTooLargeHaveNone(columns: Int, rows: Int, isSearched: Bool) throws {
+        let pyramid = try TilePyramid.powerOfTwo(worldWidth: 256 * columns, worldHeight: 256 * rows)
+        let level = pyramid.maximumLevel
+        let sketch = Self.sketch([[Self.key(level, 0, 0)], [Self.key(level, 0, 0)], [Self.key(level, 0, 0)]])
+        var popular = PopularTiles(sketch)
+        #expect(popular.tiles(of: level, in: pyramid, layer: 0) == (isSearched ? [Self.key(level, 0, 0)] : []))
+    }
+
+    @Test func memoryIsBounded() throws {
+        let pyramid = try TilePyramid.powerOfTwo(worldWidth: 1 << 30, worldHeight: 1 << 30, tileSize: 16)
+        let counters = [UInt16](repeating: 0, count: 2 * PlaceSketch.width).indices.map { UInt16($0 % 2) * 8 }
+        var popular = PopularTiles(PlaceSketch(sessions: 8, counters: counters))
+        var most = 0
+        for level in 0...pyramid.maximumLevel {
+            _ = popular.tiles(of: level, in: pyramid, layer: 0)
+            most = max(most, popular.byteCount)
+        }
+        // Four levels have 256 popular ones.
+        #expect(most > 4 * 256 * MemoryLayout<TileKey>.stride && most <= 16 * 256 * MemoryLayout<TileKey>.stride)
+    }
+
+    // MARK: - In a policy
+
+    /// Considered at rest, if more than three times the needed tiles fit; loaded once sessions showed their worth.
+    @Test(arguments: [(true, 4, true), (true, 3, false), (false, 4, false)])
+    func aPolicyLoadsThemAtRestWithRoom(isAtRest: Bool, screens: Int, isLoaded: Bool) throws {
+        let pyramid = try TilePyramid.powerOfTwo(worldWidth: 16_384, worldHeight: 16_384)
+        let level = pyramid.maximumLevel
+        let far = Self.key(level, 60, 60)
+        var bins = BinCounts(count: CandidateBin.placedCount)
+        let bin = CandidateBin.popular(isSeen: false)
+        for place in [bin, CandidateBin.placed(bin, 3)] {
+            (bins.events[place], bins.needed[place], bins.soon[place]) = (1000, 900, 900)
+        }
+        let profile = PrefetchProfile(
+            sessions: 9,
+            bins: bins,
+            places: Self.sketch([[TileKey]](repeating: [far], count: 9))
+        )
+        var policy = AdaptivePolicy(profile: profile)
+        var wishes = Wishes()
+        for frame in 0..<20 {
+            let viewport = TileViewport(
+                center: WorldPoint(x: 2000 + (isAtRest ? 0 : 40 * Double(frame)), y: 2000),
+                width: 1000,
+                height: 700,
+                scale: 1
+            )
+            let needed = pyramid.neededTiles(under: viewport, at: level).map { TileKey(layer: 0, $0) }
+            let now = Int64(frame) * 16_666_667
+            policy.observe(
+                FrameObservation(time: now, viewport: viewport, level: level, needed: needed, pyramid: pyramid)
+            )
+            wishes = Wishes()
+            policy.appendWishes(
+                to: &wishes,
+                target: PlanTarget(
+                    layer: 0,
+                    pyramid: pyramid,
+                    viewport: viewport,
+                    level: level,
+                    needed: needed,
+                    destination: nil,
+                    selection: TileLevelSelection()
+                ),
+                context: PlanContext(
+                    now: now,
+                    workers: 4,
+                    loadLatency: 40_000_000,
+                    capacityTiles: screens * needed.count + (screens == 3 ? 0 : 1),
+                    effort: 0.5,
+                    residency: { _ in .none }
+                )
+            )
+        }
+        #expect(wishes.entries.contains { $0.key == far } == isLoaded)
+    }
+}
+
+extension TileKey {
+    fileprivate func share(_ places: PlaceSketch) -> Double { places.share(of: self) }
+}

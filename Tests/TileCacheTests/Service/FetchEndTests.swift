@@ -1,0 +1,129 @@
+import Dispatch
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import TileCache
+
+/// Ends of requests: with little room, within handlers, and while handlers are kept from running.
+@Suite(.timeLimit(.minutes(15))) struct FetchEndTests {
+    private typealias Ends = FetchTests.Ends
+
+    private let queue = DispatchQueue(label: "FetchEndTests")
+
+    /// Released leases are room for margins too, at rest and without views.
+    @Test(arguments: [TileFetch.Rank.visible, .margin]) func aRequestIsLoadedOnceThereIsRoom(rank: TileFetch.Rank)
+        throws
+    {
+        let scene = try StillScene(tiles: 2)
+        let layer = try scene.plainLayer()
+        let held = Lock([TileFetch.Outcome]())
+        let first = (0..<2).map { column in
+            scene.cache.fetch(scene.tile(column), of: layer, on: queue) { outcome in
+                held.withLock { $0.append(outcome) }
+            }
+        }
+        scene.run()
+        #expect(held.withLock { $0.count } == 2)
+        let ends = Ends()
+        let late = scene.cache.fetch(scene.tile(2), of: layer, rank: rank, on: queue) { ends.note($0) }
+        scene.run()
+        #expect(ends.all.isEmpty)
+        held.withLock { $0 = [] }
+        scene.run()
+        #expect(ends.all == ["pixels 2"])
+        withExtendedLifetime((first, late)) {}
+    }
+
+    /// Requests whose handlers have not run take memory, and count.
+    @Test func endedRequestsCountUntilTheirHandlersHaveRun() throws {
+        let scene = try StillScene(tiles: 64)
+        let source = FetchTests.FateSource { _ in .absent }
+        let layer = try scene.cache.addLayer(source, pyramid: scene.pyramid)
+        let ends = Ends()
+        var fetches: [TileFetch] = []
+        func charged() -> Int { scene.cache.core.read { $0.pool.ledger[.views] } }
+        for index in 0..<100 {
+            fetches.append(
+                scene.cache.fetch(scene.tile(index % 64, row: index / 64), of: layer, on: queue) { ends.note($0) }
+            )
+        }
+        // Until the first has ended; its handler is the next step or a later one.
+        while scene.cache.core.read({ $0.fetches.pending.count }) == 100 { try #require(scene.scheduler.runOne()) }
+        #expect(ends.all.isEmpty && charged() == 100 * Fetches.bytesPerFetch)
+        #expect(scene.cache.core.read { $0.fetches.count } == 100)
+        // Cancelled after its end: its handler's turn still comes.
+        let ended = try #require(
+            fetches.first { fetch in !fetch.isLoading && scene.cache.core.read { $0.fetches.pending[fetch.id] == nil } }
+        )
+        #expect(ended.cancel() && !ended.cancel() && charged() == 100 * Fetches.bytesPerFetch)
+        #expect(scene.scheduler.runAll(atMost: 20_000))
+        #expect(ends.all.count == 99 && charged() == 0 && scene.cache.core.read { $0.fetches.count } == 0)
+    }
+
+    /// Many requests of one tile end together, in their order.
+    @Test func requestsOfOneTileEndInOrder() throws {
+        let scene = try StillScene(tiles: 64)
+        let layer = try scene.plainLayer()
+        let order = Lock([Int]())
+        let fetches = (0..<Fetches.maximumCount).map { index in
+            scene.cache.fetch(scene.tile(3), of: layer, on: queue) { _ in order.withLock { $0.append(index) } }
+        }
+        #expect(scene.scheduler.runAll(atMost: 20_000))
+        #expect(order.withLock { $0 } == Array(0..<Fetches.maximumCount))
+        withExtendedLifetime(fetches) {}
+    }
+
+    /// What handlers may do: request, cancel, remove the layer, shut down, and release the last reference.
+    @Test func handlersMayCallTheCache() throws {
+        let scene = try StillScene(tiles: 64)
+        let (layer, other) = (try scene.plainLayer(), try scene.plainLayer())
+        let (ends, cache, queue) = (Ends(), scene.cache, queue)
+        let kept = Lock([TileFetch]())
+        func keep(_ fetch: TileFetch) { kept.withLock { $0.append(fetch) } }
+        let cancelled = Lock([Bool]())
+        keep(
+            cache.fetch(scene.tile(0), of: layer, on: queue) { outcome in
+                ends.note(outcome)
+                cancelled.withLock { [first = kept.withLock { $0[0] }] in $0.append(first.cancel()) }
+                let next = cache.fetch(scene.tile(1), of: layer, on: queue) { outcome in
+                    ends.note(outcome)
+                    kept.withLock { $0 = [] }
+                    let pending = cache.fetch(scene.tile(9), of: other, on: queue) { outcome in
+                        ends.note(outcome)
+                        cache.shutdown()
+                    }
+                    kept.withLock { $0.append(pending) }
+                    cache.removeLayer(other)
+                }
+                kept.withLock { $0.append(next) }
+            }
+        )
+        #expect(scene.scheduler.runAll(atMost: 20_000))
+        #expect(ends.all == ["pixels 0", "pixels 1", "removed"] && cancelled.withLock { $0 } == [false])
+        #expect(cache.core.read { $0.fetches.count == 0 && $0.pool.ledger[.views] == 0 && $0.isShutDown })
+    }
+
+    /// During an invalidation an absence from before it is not known.
+    @Test func anInvalidatedAbsenceIsLookedUpAgain() throws {
+        let scene = try StillScene(tiles: 64)
+        let isThere = Lock(false)
+        let source = FetchTests.FateSource { _ in isThere.withLock { $0 } ? .pixels : .absent }
+        let layer = try scene.cache.addLayer(source, pyramid: scene.pyramid)
+        let ends = Ends()
+        let first = scene.cache.fetch(scene.tile(0), of: layer, on: queue) { ends.note($0) }
+        scene.run()
+        isThere.withLock { $0 = true }
+        var second: TileFetch?
+        scene.meanwhile = { [queue] in
+            guard scene.cache.core.read({ $0.pool.layers[layer.index].invalidations > 0 }) else { return false }
+            second = scene.cache.fetch(scene.tile(0), of: layer, on: queue) { ends.note($0) }
+            return true
+        }
+        scene.cache.invalidate(layer)
+        #expect(scene.meanwhile == nil && second?.outcome == nil)
+        scene.run()
+        #expect(ends.all == ["absent", "pixels 0"])
+        withExtendedLifetime(first) {}
+    }
+}
