@@ -59,6 +59,7 @@ import Testing
         #expect(ended.cancel() && !ended.cancel() && charged() == 100 * Fetches.bytesPerFetch)
         #expect(scene.scheduler.runAll(atMost: 20_000))
         #expect(ends.all.count == 99 && charged() == 0 && scene.cache.core.read { $0.fetches.count } == 0)
+        withExtendedLifetime((fetches, ended)) {}
     }
 
     /// Many requests of one tile end together, in their order.
@@ -124,6 +125,6 @@ import Testing
         #expect(scene.meanwhile == nil && second?.outcome == nil)
         scene.run()
         #expect(ends.all == ["absent", "pixels 0"])
-        withExtendedLifetime(first) {}
+        withExtendedLifetime((first, second)) {}
     }
 }

@@ -128,6 +128,7 @@ import Testing
         #expect(again.outcome == nil)
         #expect(scene.scheduler.runAll(atMost: 200_000))
         #expect(ends.all.count == Fetches.maximumCount)
+        withExtendedLifetime((fetches, again)) {}
     }
 
     /// Visible tiles before margins, margins before prefetches, whatever the order of the requests.
@@ -215,7 +216,7 @@ import Testing
         let now = try #require(scene.cache.placement(of: tile, in: layer))
         #expect(!now.tile.isStale && holds(now.tile, expectedPixel(layer: 0, tile, version: 1)))
         #expect(ends.all.count == 3)
-        withExtendedLifetime((coarse, fine)) {}
+        withExtendedLifetime((coarse, fine, new)) {}
     }
 
     /// A compressed tile is there at once, unless its slot requires compressing another one: a worker does that.

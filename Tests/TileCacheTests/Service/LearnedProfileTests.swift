@@ -42,6 +42,7 @@ import Testing
         #expect(cache.learnedProfile(of: layer) == nil)
         do {
             let view = cache.makeView(layers: [layer])
+            defer { withExtendedLifetime(view) {} }
             // A view without a frame has a session without samples.
             let none = try #require(cache.learnedProfile(of: layer))
             #expect(none.sessions == 1 && none.hasPlaces && none.bins.isEmpty)
@@ -59,6 +60,7 @@ import Testing
         let cache = try cache()
         let (layer, stays) = (try addLayer(cache), try addLayer(cache))
         let view = cache.makeView(layers: [layer, stays])
+        defer { withExtendedLifetime(view) {} }
         pan(view)
         settled(cache)
         #expect(cache.learnedProfile(of: layer) != nil)
@@ -72,6 +74,7 @@ import Testing
         let cache = try cache()
         let layer = try addLayer(cache)
         let (first, second) = (cache.makeView(layers: [layer]), cache.makeView(layers: [layer]))
+        defer { withExtendedLifetime((first, second)) {} }
         pan(first, y: 1000)
         settled(cache)
         let alone = try #require(cache.learnedProfile(of: layer))
@@ -109,6 +112,7 @@ import Testing
         let cache = try cache()
         let layer = try addLayer(cache)
         let view = cache.makeView(layers: [layer])
+        defer { withExtendedLifetime(view) {} }
         var viewed = ViewedPlaces()
         let pyramid = try ServiceSetup.pyramid()
         for step in 0..<12 {
@@ -125,6 +129,7 @@ import Testing
         let cache = try cache()
         let layer = try addLayer(cache, profile: rich())
         let view = cache.makeView(layers: [layer])
+        defer { withExtendedLifetime(view) {} }
         DispatchQueue.concurrentPerform(iterations: 3) { index in
             guard index > 0 else { return pan(view, steps: 30) }
             for _ in 0..<15 {
@@ -145,6 +150,7 @@ import Testing
         let cache = try cache()
         let layer = try addLayer(cache, profile: rich())
         let view = cache.makeView(layers: [layer])
+        defer { withExtendedLifetime(view) {} }
         let before = try #require(cache.learnedProfile(of: layer))
         #expect(before.sessions == 1 && before.bins.isEmpty)
         pan(view)
@@ -162,6 +168,7 @@ import Testing
         let first = try cache()
         let layer = try addLayer(first)
         let view = first.makeView(layers: [layer])
+        defer { withExtendedLifetime(view) {} }
         pan(view)
         settled(first)
         var profile = PrefetchProfile()
@@ -175,6 +182,7 @@ import Testing
             let cache = try cache()
             let other = try cache.addLayer(PlainSource(), pyramid: pyramid, options: LayerOptions(profile: profile))
             let view = cache.makeView(layers: [other])
+            defer { withExtendedLifetime(view) {} }
             pan(view, steps: 10, y: 40)
             settled(cache)
             #expect(cache.statistics.contradictions.isEmpty)
@@ -220,6 +228,7 @@ import Testing
             let views = [(with, profile), (without, nil)].map { cache, profile in
                 try? cache.makeView(layers: [addLayer(cache, profile: profile)])
             }
+            defer { withExtendedLifetime(views) {} }
             for view in views { pan(try #require(view), steps: 5) }
             settled(with)
             settled(without)
@@ -237,6 +246,7 @@ import Testing
         let cache = try cache()
         let layer = try addLayer(cache, profile: rich())
         let view = cache.makeView(layers: [layer])
+        defer { withExtendedLifetime(view) {} }
         pan(view)
         settled(cache)
         let before = try #require(cache.learnedProfile(of: layer))
