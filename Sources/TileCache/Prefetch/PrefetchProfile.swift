@@ -34,17 +34,9 @@ public struct PrefetchProfile: Hashable, Sendable {
         (self.sessions, self.bins, self.places) = (sessions, bins, places)
     }
 
-    /// The profile of one session.
-    ///
-    /// - Parameter views: What each view has learned.
-    init(_ views: [SessionSamples]) {
-        var bins = BinCounts(count: CandidateBin.placedCount)
-        var viewed = ViewedPlaces()
-        for view in views {
-            bins.add(view.bins)
-            viewed.add(view.viewed)
-        }
-        self.init(sessions: 1, bins: bins, places: viewed.sketch)
+    /// The profile of one session, whose samples are by placed bin.
+    init(_ session: SessionSamples) {
+        self.init(sessions: 1, bins: session.bins, places: session.viewed.sketch)
     }
 
     /// Bytes in memory.
@@ -78,4 +70,17 @@ package struct SessionSamples: Sendable {
     /// By placed bin, or by bin if no places were known.
     let bins: BinCounts
     let viewed: ViewedPlaces
+
+    init(bins: BinCounts, viewed: ViewedPlaces) { (self.bins, self.viewed) = (bins, viewed) }
+
+    /// The sum of several views by placed bin, in storage of its own; `nil` without views.
+    init?(_ views: [SessionSamples]) {
+        guard !views.isEmpty else { return nil }
+        var (bins, viewed) = (BinCounts(count: CandidateBin.placedCount), ViewedPlaces())
+        for view in views {
+            bins.add(view.bins)
+            viewed.add(view.viewed)
+        }
+        self.init(bins: bins, viewed: viewed)
+    }
 }

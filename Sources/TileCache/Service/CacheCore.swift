@@ -87,11 +87,12 @@ final class CacheCore: Sendable {
 
     /// What the policies of a layer have learned in all views; `nil` if no view shows it.
     func learnedProfile(of layer: LayerID) -> PrefetchProfile? {
-        let views = planner.withLock { planner in
-            planner.policies.keys.sorted().compactMap { planner.policies[$0]?[layer]?.learned }
+        // Summed under the lock: an array that is read outside is a race to ThreadSanitizer, which sees no reference
+        // counts. A few microseconds a view; the sketch, which takes longer, is made outside.
+        let samples = planner.withLock { planner in
+            SessionSamples(planner.policies.keys.sorted().compactMap { planner.policies[$0]?[layer]?.learned })
         }
-        // Outside of the lock, which plans need.
-        return views.isEmpty ? nil : PrefetchProfile(views)
+        return samples.map(PrefetchProfile.init)
     }
 
     func removePolicies(ofView id: Int) { planner.withLock { $0.policies[id] = nil } }

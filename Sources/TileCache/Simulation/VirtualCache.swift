@@ -152,7 +152,7 @@ package final class VirtualCache {
 
     /// What a view has learned of its only layer.
     package func learned(view: Int) -> PrefetchProfile? {
-        planner.policies[view]?.values.first?.learned.map { PrefetchProfile([$0]) }
+        planner.policies[view]?.values.first?.learned.flatMap { SessionSamples([$0]) }.map(PrefetchProfile.init)
     }
 
     /// Draws one frame of a view; times must not decrease.

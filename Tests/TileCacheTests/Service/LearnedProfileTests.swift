@@ -89,7 +89,7 @@ import Testing
     }
 
     /// Samples of views add up; tables with and without places go together.
-    @Test func samplesOfViewsAddUp() {
+    @Test func samplesOfViewsAddUp() throws {
         func samples(_ count: Int, _ tile: Int) -> SessionSamples {
             var bins = BinCounts(count: count)
             for bin in 0..<count {
@@ -100,8 +100,9 @@ import Testing
             return SessionSamples(bins: bins, viewed: viewed)
         }
         let (short, long) = (samples(CandidateBin.count, 3), samples(CandidateBin.placedCount, 9))
-        let both = PrefetchProfile([short, long])
-        #expect(both == PrefetchProfile([long, short]) && both.sessions == 1)
+        let both = PrefetchProfile(try #require(SessionSamples([short, long])))
+        #expect(SessionSamples([long, short]).map(PrefetchProfile.init) == both && both.sessions == 1)
+        #expect(SessionSamples([]) == nil)
         #expect(both.places == long.viewed.sketch && both.places?.sessions == 1)
         #expect(both.bins.events[1] == 4 && both.bins.needed[1] == 0 && both.bins.needed[2] == 6)
         #expect(both.bins.events[CandidateBin.count + 1] == long.bins.events[CandidateBin.count + 1])
@@ -291,7 +292,8 @@ import Testing
                 )
             )
         }
-        let profile = PrefetchProfile([try #require(policy.learned)])
+        let learned = try #require(policy.learned)
+        let profile = PrefetchProfile(try #require(SessionSamples([learned])))
         #expect(profile.bytes.count == PrefetchProfile.maximumBytes && profile.hasPlaces)
         #expect((profile.places?.counters.reduce(0) { $0 + Int($1) } ?? 0) > 30_000)
     }
