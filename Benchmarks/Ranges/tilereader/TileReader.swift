@@ -21,7 +21,8 @@ struct TileReader {
         let opened = clock.now
         let cache = try TileCache(byteLimit: .gibibytes(4), workers: numbers[4])
         let layer = try source.addLayer(to: cache)
-        let view = cache.makeView(layers: [layer], selection: TileLevelSelection(), policy: { NoPrefetch() })
+        try cache.setPrefetchAllowance(.never, of: layer)
+        let view = cache.makeView(layers: [layer])
         let level = source.pyramid.levels[source.pyramid.maximumLevel]
         let step = level.worldPixelsPerPixel
         let (width, height) = (Double(numbers[2] * level.tileWidth), Double(numbers[3] * level.tileHeight))
