@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 
 /// Lowers a cache's limit in force under memory pressure, as long as this object exists.
 ///

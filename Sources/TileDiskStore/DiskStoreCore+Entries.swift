@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 import TileCache
 
 /// Calls that read entries and take new ones, on the threads of the callers.

@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 import TileCache
 
 /// State, connections and queue of a store.

@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 public import TileCache
 
 /// Tiles in an SQLite database with a hard byte limit.

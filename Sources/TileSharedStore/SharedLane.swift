@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 import TileCache
 
 /// A queue and the connections that only its steps use.

@@ -1,5 +1,4 @@
 import CTileSQLite
-import Synchronization
 import TileCache
 
 #if canImport(Glibc)

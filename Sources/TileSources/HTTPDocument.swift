@@ -1,4 +1,3 @@
-import Synchronization
 import TileCache
 
 /// A short document of a server, such as the description of a tile service, fetched as a whole.

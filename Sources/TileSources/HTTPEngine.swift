@@ -1,6 +1,5 @@
 import CTileCurl
 import Dispatch
-import Synchronization
 import TileCache
 
 /// Event loop that fetches: one thread, libcurl's multi interface, and a transfer for each connection.

@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 import TileCache
 
 #if canImport(Glibc)

@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 public import TileCache
 
 #if canImport(Glibc)

@@ -1,4 +1,3 @@
-import Synchronization
 public import TileCache
 
 /// One large image, PNG, JPEG, WebP or TIFF in strips, cut into a pyramid when it is opened.

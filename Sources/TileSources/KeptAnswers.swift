@@ -1,4 +1,3 @@
-import Synchronization
 import TileCache
 
 /// An answer and its validators.

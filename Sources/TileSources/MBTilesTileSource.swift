@@ -1,4 +1,3 @@
-import Synchronization
 public import TileCache
 
 /// Tiles in an MBTiles file: an SQLite database with PNG, JPEG or WebP images, rows counted from the bottom.

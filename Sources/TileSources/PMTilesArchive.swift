@@ -1,4 +1,3 @@
-import Synchronization
 import TileCache
 
 /// How the search for a tile's bytes ended.

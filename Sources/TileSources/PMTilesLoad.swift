@@ -1,4 +1,3 @@
-import Synchronization
 import TileCache
 
 /// One tile on its way: through directories to its bytes.

@@ -1,4 +1,3 @@
-import Synchronization
 import TileCache
 
 /// The reads of one tile's planes, which end together.

@@ -1,4 +1,3 @@
-import Synchronization
 import TileCache
 
 /// Cause of a failed delivery.

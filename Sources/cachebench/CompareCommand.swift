@@ -1,7 +1,6 @@
 import ArgumentParser
 import CacheBenchKit
 import PanTraces
-import Synchronization
 
 /// `cachebench compare`: policies side by side on the same traces.
 struct CompareCommand: ParsableCommand {

@@ -1,6 +1,5 @@
 import CacheBenchKit
 import Foundation
-import Synchronization
 import TileCache
 
 /// One line of progress on standard error: part done, speed and remaining time. Silent if that is not a terminal.

@@ -1,7 +1,6 @@
 import ArgumentParser
 import CacheBenchKit
 import PanTraces
-import Synchronization
 import TileCache
 import TileSources
 

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import Testing
 import TileCache
 
@@ -8,7 +7,7 @@ import TileCache
 /// Two answers to one request at the same time.
 @Suite(.timeLimit(.minutes(15))) struct SecondAnswerTests {
     private final class OneRequest: TileSource {
-        let request = Mutex<TileRequest?>(nil)
+        let request = Lock<TileRequest?>(nil)
 
         func requestTile(_ request: TileRequest) { self.request.withLock { $0 = $0 ?? request } }
     }

@@ -1,6 +1,5 @@
 import CTileSQLite
 import Foundation
-import Synchronization
 import TestSupport
 import Testing
 import TileCache

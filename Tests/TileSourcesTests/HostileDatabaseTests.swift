@@ -1,5 +1,4 @@
 import CTileSQLite
-import Synchronization
 import Testing
 
 @testable import TileCache

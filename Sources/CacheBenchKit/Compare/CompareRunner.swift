@@ -1,4 +1,3 @@
-import Synchronization
 import TileCache
 
 /// A combination to replay over all traces: a policy, a budget and an effort.

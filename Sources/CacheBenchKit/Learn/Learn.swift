@@ -1,5 +1,4 @@
 import PanTraces
-import Synchronization
 package import TileCache
 
 /// What a replayed session starts with.

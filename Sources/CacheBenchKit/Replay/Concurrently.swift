@@ -1,13 +1,13 @@
 import Dispatch
-import Synchronization
+import TileCache
 
 /// Runs a body for each index from 0 on, on all cores, and returns the results. Starts nothing new after a failure.
 ///
 /// - Throws: Error of the smallest failed index. Indices begin in order, so that it is the same on every run.
 @discardableResult
 func concurrently<Result: Sendable>(_ count: Int, _ body: @Sendable (Int) throws -> Result) throws -> [Result] {
-    let results = Mutex<[Int: Result]>([:])
-    let failure = Mutex<(index: Int, error: any Error)?>(nil)
+    let results = Lock<[Int: Result]>([:])
+    let failure = Lock<(index: Int, error: any Error)?>(nil)
     DispatchQueue.concurrentPerform(iterations: count) { index in
         guard failure.withLock({ $0 == nil }) else { return }
         do {

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import TileCache
 
 /// Uses one cache from many threads with misbehaving sources, and verifies every drawn tile.

@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 import TileCache
 
 /// Loads that hang until the run is over, up to a bound.

@@ -1,4 +1,3 @@
-import Synchronization
 import TileCache
 
 /// Counters by name, for operations and injected faults.

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import TileCache
 
 /// Checks after all threads have stopped. Every view gets its tiles and callbacks, nothing stays pinned, and the cache

@@ -1,4 +1,3 @@
-import Synchronization
 import TileCache
 
 /// Violations of a run: the first ones with an explanation, all of them counted.

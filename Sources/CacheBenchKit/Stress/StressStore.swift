@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import TileCache
 
 /// A store in memory that is slow, forgets, refuses and damages entries.

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import TileCache
 
 /// A thread that uses the cache: draws decisions from its dice and performs them.

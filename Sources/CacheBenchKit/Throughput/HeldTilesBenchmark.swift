@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import TileCache
 
 /// Cost of calls, and other threads' waits for them, by the number of tiles held.

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import TileCache
 
 /// Measures `update` and `frame()` at 120 Hz.

@@ -1,5 +1,4 @@
 import PanTraces
-import Synchronization
 import TileCache
 
 /// Finds the smallest memory limit that meets a target, replaying traces across budgets on all cores.
@@ -220,7 +219,7 @@ package struct Tune: Sendable {
             jobs[job].options.keepsTiers
                 ? [(job: job, traces: open.indices)] : open.indices.map { (job: job, traces: $0..<$0 + 1) }
         }
-        let tallies = Mutex<[Int: [Int: ReplayTally]]>([:])
+        let tallies = Lock<[Int: [Int: ReplayTally]]>([:])
         let before = done
         let total = known
         try concurrently(tasks.count) { index in

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Look-ups in a layer's stores, on workers.
 extension CacheCore {
     /// Looks a tile up, nearest store first, and ends its load if one has it.

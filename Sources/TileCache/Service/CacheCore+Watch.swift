@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Replaces workers whose source or decoder does not return; times callbacks.
 extension CacheCore {
     /// Replaces workers whose loads or decoders have taken too long. The caller sets the timer afterwards.

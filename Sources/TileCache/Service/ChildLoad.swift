@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 
 /// Load of a child tile from an asynchronous source, to synthesize its parent. A worker waits for it.
 final class ChildLoad: Sendable {

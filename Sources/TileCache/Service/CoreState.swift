@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Source of a layer: blocking or asynchronous.
 enum AnySource: Sendable {
     case blocking(any BlockingTileSource)

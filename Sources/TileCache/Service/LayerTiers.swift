@@ -1,5 +1,3 @@
-import Synchronization
-
 /// The stores of a layer: what they are asked, which of their entries are valid, and what they answered.
 ///
 /// Has a lock of its own, which is never held during I/O.

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// What a load's source is told of stored tiles, and what it tells the stores.
 final class LoadNotes: Sendable {
     struct Values: Sendable {

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Mean time of a load, and waits for a worker: from the demand, or the first plan with the prefetch, to the start.
 struct LoadWaits: Sendable {
     /// Maximum watched prefetches of a plan; plans seldom have more.

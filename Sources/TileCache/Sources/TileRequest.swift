@@ -1,5 +1,3 @@
-import Synchronization
-
 /// A request for one tile of a ``TileSource``. The first of its completion calls completes it.
 ///
 /// A request that is released without completion counts as failed and is retried later.

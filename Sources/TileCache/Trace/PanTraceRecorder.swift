@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Records the viewports of a view in the pan-trace format, for replays and measurements.
 ///
 /// Any view or renderer may use it, from any thread. A recorder that keeps its samples in memory writes the column

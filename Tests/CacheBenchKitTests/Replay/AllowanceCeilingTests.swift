@@ -1,4 +1,3 @@
-import Synchronization
 import Testing
 import TileCache
 
@@ -89,7 +88,7 @@ import TileCache
 
 /// Times noted by a replay.
 private final class Starts: Sendable {
-    private let times = Mutex<[Int64]>([])
+    private let times = Lock<[Int64]>([])
 
     func add(_ time: Int64) { times.withLock { $0.append(time) } }
 

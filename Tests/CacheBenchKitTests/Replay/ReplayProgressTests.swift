@@ -1,6 +1,5 @@
 import Foundation
 import PanTraces
-import Synchronization
 import Testing
 import TileCache
 
@@ -9,7 +8,7 @@ import TileCache
 /// Progress reports of a replay.
 @Suite struct ReplayProgressTests {
     private func parts(_ options: ReplayOptions, path: String? = nil) throws -> [(part: Double?, seconds: Double)] {
-        let seen = Mutex<[(part: Double?, seconds: Double)]>([])
+        let seen = Lock<[(part: Double?, seconds: Double)]>([])
         let hooks = ReplayHooks(progress: { _, part, seconds in seen.withLock { $0.append((part, seconds)) } })
         let input = try path.map { try ReplayInput(path: $0, options: options) } ?? ReplayInput(lively: options)
         _ = try Replay(options).run(input, hooks: hooks)

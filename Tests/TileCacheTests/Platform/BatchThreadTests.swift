@@ -2,7 +2,6 @@
     import Dispatch
     import Foundation
     import Glibc
-    import Synchronization
     import Testing
 
     @testable import TileCache

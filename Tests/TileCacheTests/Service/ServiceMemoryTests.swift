@@ -1,5 +1,4 @@
 #if os(Linux)
-    import Synchronization
     import Testing
 
     @testable import TileCache

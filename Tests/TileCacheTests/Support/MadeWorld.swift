@@ -1,5 +1,3 @@
-import Synchronization
-
 @testable import TileCache
 
 /// A small world of noise whose levels are made plainly: whole images, halved repeatedly.

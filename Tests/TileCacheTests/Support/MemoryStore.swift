@@ -1,5 +1,3 @@
-import Synchronization
-
 @testable import TileCache
 
 /// A store in a dictionary, with the behaviour that a cache expects of a store.

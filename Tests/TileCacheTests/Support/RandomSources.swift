@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 
 @testable import TileCache
 

@@ -1,5 +1,3 @@
-import Synchronization
-
 @testable import TileCache
 @testable import TileSources
 
