@@ -266,7 +266,10 @@ import Testing
         #expect(frame.late[1].worldRectangle == PixelRect(minX: 64, minY: 0, maxX: 128, maxY: 64))
         service.advance(cache, by: 2_000_000)
         frame = view.frame()
-        #expect(frame.late.map(\.tile.column) == [1] && frame.late.map(\.isLoading) == [true])
+        #expect(
+            frame.late.map(\.tile.column) == [1] && frame.late.map(\.isLoading) == [true],
+            "\(frame.late), \(service.requests)"
+        )
         service.advance(cache, by: 40_000_000)
         #expect(view.frame().late.isEmpty && view.frame().missingTileCount == 0)
     }

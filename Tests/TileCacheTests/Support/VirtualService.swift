@@ -56,8 +56,9 @@ final class VirtualService: Sendable {
                 state.looks += 1
                 return state.waiting
             }
-            let isQuiet = cache.core.lock.withLock {
-                !$0.planning.isQueued && $0.workers.idle.count + waiting == $0.pool.configuration.workers
+            let isQuiet = cache.core.lock.withLock { state in
+                !state.planning.isQueued && !state.planning.isMaking
+                    && state.workers.idle.count + waiting == state.pool.configuration.workers
             }
             quiet = isQuiet ? quiet + 1 : 0
         }
