@@ -38,8 +38,8 @@ struct TileReader {
             tiles = frame.count
             if first == nil, tiles > 0 { first = clock.now }
             if frame.missingTileCount == 0 { break }
-            // Seldom enough not to cost the readers anything once the first tile is there.
-            usleep(first == nil ? 500 : 5_000)
+            // A frame of so many tiles takes time: the next one is made when all loads have begun.
+            repeat { usleep(500) } while first != nil && source.statistics.loads < numbers[2] * numbers[3]
         }
         let end = clock.now
         func milliseconds(_ instant: ContinuousClock.Instant?) -> String {
