@@ -180,6 +180,10 @@ extension TIFFTileSource {
                     + "image, by its address or with ImageTileSource, or \(TIFFStrips.hint)"
             )
         }
+        // First, since its values may be followed by all others: one read then brings them.
+        var room = TIFFLevel.largestCount
+        var levels = [try TIFFLevel(main, isLittle: format.isLittle, room: room, &file.bytes)]
+        room -= levels[0].count
         var others: [TIFFDirectory] = []
         for offset in try main.numbers(.subIFDs, atMost: TIFFFile.mostDirectories, &file.bytes) ?? [] {
             if let directory = try file.next(offset) { others.append(directory) }
@@ -189,9 +193,6 @@ extension TIFFTileSource {
             others.append(directory)
             offset = directory.next
         }
-        var room = TIFFLevel.largestCount
-        var levels = [try TIFFLevel(main, isLittle: format.isLittle, room: room, &file.bytes)]
-        room -= levels[0].count
         for directory in others where TIFFLevel.isTiled(directory) {
             // Masks are no pixels.
             let kind = try directory.number(.newSubfileType, 0...Int(UInt32.max), default: 0, &file.bytes)
