@@ -142,9 +142,9 @@ struct TIFFTile: Sendable {
         return order + format.bytes(42, 2) + format.bytes(8, 4) + table + [0, 0, 0, 0] + values + bytes
     }
 
-    /// A JPEG file of a tile: with the tables of its directory, and a marker that tells its colours.
+    /// A JPEG file of a tile: with the tables of its directory, and a marker that states its colours.
     ///
-    /// Markers of JFIF and Adobe in the tile itself are left out: the directory tells its colours.
+    /// Markers of JFIF and Adobe in the tile itself are left out: the directory states its colours.
     static func joined(_ tile: [UInt8], tables: [UInt8], photometric: Int) -> [UInt8] {
         let start: [UInt8] = [0xFF, 0xD8]
         guard tile.starts(with: start) else { return tile }

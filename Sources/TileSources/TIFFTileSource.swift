@@ -81,7 +81,7 @@ public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSourc
     }
 
     /// Memory of directories, which counts against the limit of each cache with a layer of this source.
-    public var heldMemory: ByteCount { .bytes(levels.map(\.byteCount).reduce(0, +)) }
+    public var heldMemory: ByteCount { .bytes(levels.map(\.byteCount).reduce(metadata.byteCount, +)) }
 
     /// A warning if the file has been found to be changed since it was opened; otherwise `nil`.
     public var warning: String? { reader.isChanged ? "\(name): \(RangeRule.changed)" : nil }

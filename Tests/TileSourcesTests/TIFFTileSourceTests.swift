@@ -142,7 +142,7 @@ import Testing
         #expect(source.statistics.failureCount == 0)
     }
 
-    /// Markers of colours in a tile do not count: the directory tells them, as libtiff reads it.
+    /// Markers of colours in a tile do not count: the directory states them, as libtiff reads it.
     @Test func markersOfColoursAreLeftOut() {
         let file = TestImage(width: 16, height: 16).jpeg()
         // libjpeg's own marker, JFIF, is 18 bytes after the first two.
@@ -194,6 +194,8 @@ import Testing
             metadata.noData == "-9999" && metadata.description == "Aperio" && metadata.pixelScale == [0.5, 0.25, 0]
         )
         #expect(metadata.geoKeys == [1, 1, 0, 0] && metadata.tiePoints.isEmpty && metadata.geoText == nil)
+        // Four tiles, two texts, three and four numbers.
+        #expect(source.heldMemory == .bytes(4 * 12 + 6 + 5 + 7 * 8))
     }
 
     /// Tiles, and that there is none, as the server allows.
