@@ -17,7 +17,11 @@ struct TileReader {
         }
         let clock = ContinuousClock()
         let start = clock.now
-        let source = try address.open()
+        let source: any PyramidTileSource
+        do { source = try address.open() } catch {
+            FileHandle.standardError.write(Data("\(error)\n".utf8))
+            exit(1)
+        }
         let opened = clock.now
         let cache = try TileCache(byteLimit: .gibibytes(4), workers: numbers[4])
         let layer = try source.addLayer(to: cache)
