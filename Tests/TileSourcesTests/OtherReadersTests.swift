@@ -169,7 +169,8 @@ import Testing
         try compare(path, with: "openslide", by: try #require(OtherReaders.openslide), within: 1, levels: 3)
     }
 
-    /// A slide from outside. Alpha is left out: openslide shows what is absent as transparent.
+    /// A slide from outside, whose levels have to be whole fractions of the first one and not smaller than a tile, unless
+    /// they are JPEG: other places are not whole pixels for openslide, and see ``pyramidsOfVipsAsOpenSlideReadsThem``.
     @Test(.enabled(if: OtherReaders.slide != nil, "TILECACHE_SLIDE names no slide")) func aRealSlide() throws {
         let path = try #require(OtherReaders.slide)
         let levels = try TIFFTileSource(path).pyramid.levels.count
