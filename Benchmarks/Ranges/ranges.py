@@ -226,7 +226,7 @@ class Late:
 
 
 def sessions(folder, cachebench, *traces):
-    print("| file | server | session | to open | tiles read | requests a tile | bytes to the tiles' own | loads | given up |")
+    print("| file | server | session | to open | tiles read | requests a tile | bytes to the tiles' own | loads | cancelled |")
     print("| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |")
     for kind, name in (("tiff", "cog.tif"), ("pmtiles", "map.pmtiles")):
         places = tiles_of(folder + "/" + name)

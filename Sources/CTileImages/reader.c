@@ -110,6 +110,19 @@ static inline uint8_t scaled(unsigned c, unsigned a) {
     return (uint8_t)((product + (product >> 8)) >> 8);
 }
 
+// Whether all pixels are opaque. Whole pixels at once, which compilers turn into vector instructions.
+static int is_opaque(const uint8_t *rgba, size_t count) {
+    uint32_t all = UINT32_MAX;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t pixel;
+        memcpy(&pixel, rgba + 4 * i, 4);
+        all &= pixel;
+    }
+    uint8_t bytes[4];
+    memcpy(bytes, &all, 4);
+    return bytes[3] == 255;
+}
+
 void ti_convert(const uint8_t *rgba, size_t count, ti_layout layout, int premultiplies, uint8_t *target) {
     if (layout == ti_gray) {
         for (size_t i = 0; i < count; i++) {
@@ -119,17 +132,91 @@ void ti_convert(const uint8_t *rgba, size_t count, ti_layout layout, int premult
         return;
     }
     unsigned red = layout == ti_bgra ? 2 : 0, blue = 2 - red;
+    if (!premultiplies || is_opaque(rgba, count)) {
+        // Most rows by far; compilers make vector instructions of the loop.
+        if (red == 0) {
+            memcpy(target, rgba, 4 * count);
+            return;
+        }
+        for (size_t i = 0; i < count; i++) {
+            target[4 * i] = rgba[4 * i + 2];
+            target[4 * i + 1] = rgba[4 * i + 1];
+            target[4 * i + 2] = rgba[4 * i];
+            target[4 * i + 3] = rgba[4 * i + 3];
+        }
+        return;
+    }
     for (size_t i = 0; i < count; i++, rgba += 4, target += 4) {
         unsigned alpha = rgba[3];
-        if (premultiplies && alpha != 255) {
-            target[red] = scaled(rgba[0], alpha);
-            target[1] = scaled(rgba[1], alpha);
-            target[blue] = scaled(rgba[2], alpha);
-        } else {
-            target[red] = rgba[0];
-            target[1] = rgba[1];
-            target[blue] = rgba[2];
-        }
+        target[red] = scaled(rgba[0], alpha);
+        target[1] = scaled(rgba[1], alpha);
+        target[blue] = scaled(rgba[2], alpha);
         target[3] = (uint8_t)alpha;
+    }
+}
+
+static inline uint8_t from_16(const uint8_t *bytes) {
+    uint16_t value;
+    memcpy(&value, bytes, 2);
+    return (uint8_t)(((uint32_t)value * 255 + 32767) / 65535);
+}
+
+// 0 is black, 1 is white; what is no number is black.
+static inline uint8_t from_real(double value) {
+    if (!(value > 0)) return 0;
+    return (uint8_t)((value < 1 ? value : 1) * 255 + 0.5);
+}
+
+static inline uint8_t from_32(const uint8_t *bytes) {
+    float value;
+    memcpy(&value, bytes, 4);
+    return from_real(value);
+}
+
+static inline uint8_t from_64(const uint8_t *bytes) {
+    double value;
+    memcpy(&value, bytes, 8);
+    return from_real(value);
+}
+
+static inline uint8_t from_8(const uint8_t *bytes) { return *bytes; }
+
+#define TAKE_SAMPLES(size, from) \
+    for (size_t i = 0; i < count; i++) \
+        for (int channel = 0; channel < channels; channel++) \
+            rgba[4 * i + channel] = from(samples + (i * step + (size_t)channel) * size)
+
+void ti_take_samples(const uint8_t *samples, size_t step, int bits, size_t count, int channels, uint8_t *rgba) {
+    switch (bits) {
+    case 8:
+        // The usual ones apart, as loops of fixed length.
+        if (channels == 3) {
+            for (size_t i = 0; i < count; i++, samples += step, rgba += 4) {
+                rgba[0] = samples[0];
+                rgba[1] = samples[1];
+                rgba[2] = samples[2];
+            }
+        } else {
+            TAKE_SAMPLES(1, from_8);
+        }
+        break;
+    case 16: TAKE_SAMPLES(2, from_16); break;
+    case 32: TAKE_SAMPLES(4, from_32); break;
+    default: TAKE_SAMPLES(8, from_64); break;
+    }
+}
+
+void ti_spread_grey(uint8_t *rgba, size_t count, int is_inverse) {
+    uint8_t flip = is_inverse ? 255 : 0;
+    for (size_t i = 0; i < count; i++, rgba += 4) rgba[0] = rgba[1] = rgba[2] = rgba[0] ^ flip;
+}
+
+void ti_divide_by_alpha(uint8_t *rgba, size_t count) {
+    for (size_t i = 0; i < count; i++, rgba += 4) {
+        unsigned alpha = rgba[3];
+        for (int channel = 0; alpha && channel < 3; channel++) {
+            unsigned straight = (rgba[channel] * 255u + alpha / 2) / alpha;
+            rgba[channel] = (uint8_t)(straight < 255 ? straight : 255);
+        }
     }
 }

@@ -11,13 +11,13 @@ enum RangeEnd: Sendable {
 
 /// A read that has begun.
 struct RangeRead: Sendable {
-    /// Gives up the read; its end is still told.
+    /// Cancels the read; its end is still delivered.
     var cancel: @Sendable () -> Void = {}
     /// Makes the read one that a view needs.
     var raise: @Sendable () -> Void = {}
 }
 
-/// On whose behalf a range is read.
+/// Urgency of a read, and the count of its bytes.
 struct RangeClient: Sendable {
     /// Whether a view needs it now.
     var isDemand: Bool
@@ -167,7 +167,7 @@ final class ByteRangeReader: Sendable {
         switch answer.wait() {
         case .bytes(let bytes): return bytes
         case .failed(_, let failure): throw TileSourceError(name, failure.message)
-        case .cancelled: throw TileSourceError(name, "it was given up")
+        case .cancelled: throw TileSourceError(name, "it was cancelled")
         }
     }
 }

@@ -46,5 +46,5 @@ final class HTTPDocument: HTTPJob {
         }
     }
 
-    func cancel() { answer.set(.failure(TileLoadFailure(.connection, "it was given up"))) }
+    func cancel() { answer.set(.failure(TileLoadFailure(.connection, "it was cancelled"))) }
 }

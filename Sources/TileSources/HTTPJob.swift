@@ -9,7 +9,7 @@ struct HTTPAnswerHead {
     var bodyCount = 0
 }
 
-/// What an ``HTTPEngine`` fetches, and who is told how it ended.
+/// What an ``HTTPEngine`` fetches; it receives how that ended.
 ///
 /// Its last call is ``finish(_:_:_:)`` or ``cancel()``, on the engine's thread, or in the call that adds it to a stopped
 /// engine.
@@ -49,7 +49,7 @@ protocol HTTPJob: AnyObject, Sendable {
     /// The fetch has ended, and is not retried.
     func finish(_ fetch: HTTPFetch, _ end: FetchEnd, _ options: HTTPTileOptions)
 
-    /// The fetch was given up.
+    /// The fetch was cancelled.
     func cancel()
 }
 

@@ -90,7 +90,7 @@ final class HTTPRanges: Sendable {
 
     deinit { engine.stop() }
 
-    /// Whether a read has neither ended nor been given up.
+    /// Whether a read has neither ended nor been cancelled.
     func isWaiting(_ id: Int) -> Bool { state.withLock { $0.waiters[id] != nil } }
 
     /// Sends requests as long as there are reads and free connections.
@@ -228,7 +228,7 @@ final class HTTPRangeJob: HTTPJob {
         guard isNew else { return true }
         var refused: Set<Int> = []
         for (read, client) in zip(group.reads, clients) where !client.hold(isHeld ? read.range.count : 0) {
-            // A read that has been given up counts no more.
+            // A cancelled read no longer counts.
             if ranges.isWaiting(read.id) { refused.insert(read.id) }
         }
         guard !refused.isEmpty else { return true }

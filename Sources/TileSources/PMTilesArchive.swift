@@ -23,7 +23,7 @@ final class PMTilesArchive: Sendable {
 
     private struct State {
         var leaves: PMTilesLeaves
-        /// Leaf directories being read, each once for all who wait for it.
+        /// Leaf directories being read, each once for all loads that wait for it.
         var pending: [Range<Int>: Pending] = [:]
         var nextNumber = 0
     }
@@ -91,7 +91,7 @@ final class PMTilesArchive: Sendable {
     /// Gets a leaf directory, from memory or from the file.
     ///
     /// - Parameter isDemand: Whether a view needs it now; then it also hastens a read that has begun for others.
-    /// - Returns: A function that gives up waiting; `then` is still called.
+    /// - Returns: A function that stops waiting; `then` is still called.
     func leaf(
         _ range: Range<Int>,
         isDemand: Bool,

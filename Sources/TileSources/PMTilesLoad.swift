@@ -28,7 +28,7 @@ final class PMTilesLoad: Sendable {
 
     func begin() { search(archive.root, depth: 1) }
 
-    /// Gives up; the load ends as cancelled, unless it has ended.
+    /// Cancels the load, unless it has ended.
     func cancel() {
         let cancel = step.withLock { step -> (@Sendable () -> Void)? in
             step.isCancelled = true
@@ -64,7 +64,7 @@ final class PMTilesLoad: Sendable {
         }
     }
 
-    /// Starts a step, unless the load was given up.
+    /// Starts a step, unless the load was cancelled.
     private func take(_ begin: () -> @Sendable () -> Void) {
         let number = step.withLock { step -> Int? in
             (step.number, step.cancel) = (step.number + 1, nil)

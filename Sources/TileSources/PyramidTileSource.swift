@@ -2,6 +2,8 @@ public import TileCache
 
 /// A source with its own pyramid, as every source of this module.
 ///
+/// It is opened once for any number of layers, of one or several caches.
+///
 /// ```swift
 /// let map = try MBTilesTileSource(path: "map.mbtiles")
 /// let layer = try map.addLayer(to: cache)                       // or, to keep tiles beyond the life of the cache,

@@ -4,8 +4,12 @@ import TileCache
 struct TIFFBytes {
     let reader: ByteRangeReader
     private var blocks: [(start: Int, bytes: [UInt8])]
+    /// Bytes of the next read, if it is not for more.
     private var nextBlock = 1 << 16
     private var left = 128 << 20
+
+    /// Maximum bytes that are read because they are likely to be needed.
+    private static let longestGuess = 16 << 20
 
     init(_ reader: ByteRangeReader, beginning: [UInt8]) {
         self.reader = reader
@@ -13,6 +17,20 @@ struct TIFFBytes {
     }
 
     var name: String { reader.name }
+
+    /// Reads the values of the first directory, and those of its overviews, with one request if they follow each other.
+    ///
+    /// In a cloud-optimised file they are before all tiles, and overviews have a third of the values. Does nothing for
+    /// values that are in memory, or beyond the file's end.
+    mutating func expect(_ main: TIFFDirectory) throws(TileSourceError) {
+        let expected = min(main.valueBytes + main.valueBytes / 3 + 1 << 14, Self.longestGuess)
+        nextBlock = max(nextBlock, expected)
+        // From the first one, since they are not read in the order of the file.
+        guard let (offset, count) = main.firstTileValues, count <= expected, offset <= reader.size,
+            count <= reader.size - Int(offset)
+        else { return }
+        _ = try get(offset, count, TIFFTag.tileOffsets.name)
+    }
 
     /// Gets a range, from memory or with one read.
     mutating func get(_ offset: UInt64, _ count: Int, _ field: String) throws(TileSourceError) -> ArraySlice<UInt8> {
@@ -29,6 +47,7 @@ struct TIFFBytes {
         let length = min(max(count, nextBlock), reader.size - start)
         guard length <= left else { throw TileSourceError(name, "its directories are larger than 128 MiB") }
         left -= length
+        // What was expected has been read.
         nextBlock = min(2 * nextBlock, 1 << 20)
         let bytes = try reader.readNow(start..<start + length)
         blocks.append((start, bytes))
@@ -48,6 +67,8 @@ struct TIFFDirectory {
 
     private var fields: [TIFFTag: Field] = [:]
     private let isLittle: Bool
+    /// Bytes of all values that are not in the table of fields, as far as the file can have them.
+    private(set) var valueBytes = 0
     /// The next directory of the chain; 0 if there is none.
     let next: UInt64
 
@@ -69,13 +90,14 @@ struct TIFFDirectory {
         for index in 0..<Int(count) {
             let entry = table[(table.startIndex + index * entrySize)...].prefix(entrySize)
             let first = entry.startIndex
-            guard let tag = TIFFTag(rawValue: UInt16(format.number(entry[first..<first + 2]))) else { continue }
             let type = UInt16(format.number(entry[first + 2..<first + 4]))
             let values = isBig ? first + 12 : first + 8
             let number = format.number(entry[first + 4..<values])
-            // Fields of unknown types are no use to anybody.
+            // Fields of unknown types cannot be used.
             guard let size = Self.sizes[type], number <= 1 << 32 else { continue }
             let isInline = Int(number) * size <= (isBig ? 8 : 4)
+            if !isInline, Int(number) * size <= bytes.reader.size { valueBytes += Int(number) * size }
+            guard let tag = TIFFTag(rawValue: UInt16(format.number(entry[first..<first + 2]))) else { continue }
             let place = start + UInt64(values - table.startIndex)
             let offset = isInline ? place : format.number(entry[values..<first + entrySize])
             if fields[tag] == nil { fields[tag] = Field(type: type, count: Int(number), offset: offset) }
@@ -84,6 +106,12 @@ struct TIFFDirectory {
     }
 
     func has(_ tag: TIFFTag) -> Bool { fields[tag] != nil }
+
+    /// Place of the offsets or byte counts of tiles, of those that come first in the file.
+    var firstTileValues: (offset: UInt64, count: Int)? {
+        [TIFFTag.tileOffsets, .tileByteCounts].compactMap { fields[$0] }.min { $0.offset < $1.offset }
+            .map { ($0.offset, $0.count * (Self.sizes[$0.type] ?? 1)) }
+    }
 
     /// Whole numbers of a field; `nil` if there is none.
     func numbers(

@@ -33,6 +33,7 @@ struct TIFFFile {
             guard first != 0 else { throw TileSourceError(place, "it has no directory") }
             self.format = format
             main = try TIFFDirectory(&bytes, at: first, format: format)
+            try bytes.expect(main)
             seen = [first]
         } catch {
             reader.stop()

@@ -1,4 +1,4 @@
-/// What a TIFF file tells besides pixels, of its largest image.
+/// Metadata of a TIFF file's largest image.
 public struct TIFFMetadata: Hashable, Sendable {
     /// The field `ImageDescription`: OME-XML, or the properties of a scanned slide.
     public var description: String?
@@ -19,4 +19,11 @@ public struct TIFFMetadata: Hashable, Sendable {
 
     /// Creates metadata without any field.
     public init() {}
+
+    /// Bytes of text and numbers in memory.
+    var byteCount: Int {
+        let texts = [description, noData, geoText].map { $0?.utf8.count ?? 0 }
+        let numbers = [pixelScale, tiePoints, transformation, geoNumbers].map(\.count) + [geoKeys.count]
+        return texts.reduce(0, +) + 8 * numbers.reduce(0, +)
+    }
 }

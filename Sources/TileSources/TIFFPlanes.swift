@@ -24,7 +24,7 @@ final class TIFFPlanes: Sendable {
         self.then = then
     }
 
-    /// Adds a function that gives up a read.
+    /// Adds a function that cancels a read.
     func add(_ cancel: @escaping @Sendable () -> Void) {
         let isCancelled = state.withLock { state -> Bool in
             state.cancels.append(cancel)

@@ -1,3 +1,4 @@
+import CTileImages
 import CTileTIFF
 import TileCache
 
@@ -64,7 +65,7 @@ struct TIFFTile: Sendable {
 
     /// Writes a row of decoded samples in the layer's format.
     ///
-    /// - Parameter row: Scratch memory, 4 bytes a pixel.
+    /// - Parameter row: Scratch memory, 4 bytes a pixel, at first opaque.
     func write(
         _ decoded: [[UInt8]],
         _ y: Int,
@@ -72,10 +73,21 @@ struct TIFFTile: Sendable {
         _ row: inout [UInt8],
         to target: UnsafeMutablePointer<UInt8>
     ) {
-        if layout.bits == 8, decoded.count == 1, layout.extra != 1 {
-            copy(decoded[0], y * side.width, width, &row)
-        } else {
-            for x in 0..<width { convert(decoded, y * side.width + x, &row, 4 * x) }
+        let hasAlpha = layout.samples == 4 && layout.extra > 0
+        let channels = hasAlpha ? 4 : min(layout.samples, 3)
+        let step = decoded.count > 1 ? 1 : layout.samples
+        let first = y * side.width * step * layout.bits / 8
+        row.withUnsafeMutableBufferPointer { row in
+            guard let row = row.baseAddress else { return }
+            for plane in 0..<(decoded.count > 1 ? channels : 1) {
+                let count = decoded.count > 1 ? 1 : channels
+                decoded[plane].withUnsafeBufferPointer { samples in
+                    guard let start = samples.baseAddress else { return }
+                    ti_take_samples(start + first, step, Int32(layout.bits), width, Int32(count), row + plane)
+                }
+            }
+            if channels == 1 { ti_spread_grey(row, width, layout.photometric == 0 ? 1 : 0) }
+            if hasAlpha, layout.extra == 1, !premultiplies { ti_divide_by_alpha(row, width) }
         }
         writer.write(row, width, to: target)
     }
@@ -130,61 +142,9 @@ struct TIFFTile: Sendable {
         return order + format.bytes(42, 2) + format.bytes(8, 4) + table + [0, 0, 0, 0] + values + bytes
     }
 
-    /// Writes pixels of 8 bits as red, green, blue and alpha.
-    private func copy(_ bytes: [UInt8], _ first: Int, _ count: Int, _ row: inout [UInt8]) {
-        let (samples, isInverse) = (layout.samples, layout.photometric == 0)
-        let hasAlpha = samples == 4 && layout.extra > 0
-        bytes.withUnsafeBufferPointer { bytes in
-            row.withUnsafeMutableBufferPointer { row in
-                for x in 0..<count {
-                    let from = (first + x) * samples
-                    for channel in 0..<3 {
-                        let value = bytes[samples == 1 ? from : from + channel]
-                        row[4 * x + channel] = isInverse ? 255 - value : value
-                    }
-                    row[4 * x + 3] = hasAlpha ? bytes[from + 3] : 255
-                }
-            }
-        }
-    }
-
-    /// Writes one pixel as red, green, blue and alpha.
-    private func convert(_ planes: [[UInt8]], _ pixel: Int, _ row: inout [UInt8], _ place: Int) {
-        func sample(_ index: Int) -> UInt8 {
-            planes.count > 1 ? value(planes[index], pixel) : value(planes[0], pixel * layout.samples + index)
-        }
-        if layout.samples == 1 {
-            let grey = layout.photometric == 0 ? 255 - sample(0) : sample(0)
-            (row[place], row[place + 1], row[place + 2], row[place + 3]) = (grey, grey, grey, 255)
-            return
-        }
-        let alpha = layout.samples == 4 && layout.extra > 0 ? sample(3) : 255
-        for index in 0..<3 {
-            let colour = sample(index)
-            let isToBeDivided = layout.extra == 1 && !premultiplies && alpha > 0
-            let straight = isToBeDivided ? min((Int(colour) * 255 + Int(alpha) / 2) / Int(alpha), 255) : Int(colour)
-            row[place + index] = UInt8(straight)
-        }
-        row[place + 3] = alpha
-    }
-
-    /// A sample as 8 bits: 16 bits are rounded, numbers with a point are 0 to 1.
-    private func value(_ bytes: [UInt8], _ index: Int) -> UInt8 {
-        bytes.withUnsafeBytes { bytes in
-            switch layout.bits {
-            case 8: return bytes[index]
-            case 16:
-                let value = bytes.loadUnaligned(fromByteOffset: 2 * index, as: UInt16.self)
-                return UInt8((Int(value) * 255 + 32_767) / 65_535)
-            case 32: return Self.byte(Double(bytes.loadUnaligned(fromByteOffset: 4 * index, as: Float.self)))
-            default: return Self.byte(bytes.loadUnaligned(fromByteOffset: 8 * index, as: Double.self))
-            }
-        }
-    }
-
-    private static func byte(_ value: Double) -> UInt8 { value.isNaN ? 0 : UInt8(min(max(value, 0), 1) * 255 + 0.5) }
-
-    /// A JPEG file of a tile: with the tables of its directory, and a marker that tells its colours.
+    /// A JPEG file of a tile: with the tables of its directory, and a marker that states its colours.
+    ///
+    /// Markers of JFIF and Adobe in the tile itself are left out: the directory states its colours.
     static func joined(_ tile: [UInt8], tables: [UInt8], photometric: Int) -> [UInt8] {
         let start: [UInt8] = [0xFF, 0xD8]
         guard tile.starts(with: start) else { return tile }
@@ -192,6 +152,16 @@ struct TIFFTile: Sendable {
         let colours: [UInt8] =
             [0xFF, 0xEE, 0, 14] + Array("Adobe".utf8) + [0, 100, 0, 0, 0, 0, photometric == 6 ? 1 : 0]
         let hasTables = tables.count >= 4 && tables.starts(with: start) && tables.suffix(2).elementsEqual([0xFF, 0xD9])
-        return start + colours + (hasTables ? tables.dropFirst(2).dropLast(2) : []) + tile.dropFirst(2)
+        var file = start + colours + (hasTables ? tables.dropFirst(2).dropLast(2) : [])
+        file.reserveCapacity(file.count + tile.count)
+        var place = 2
+        // Segments before the first scan; where none follows, the decoder has to say what is wrong.
+        while place + 4 <= tile.count, tile[place] == 0xFF, tile[place + 1] != 0xDA {
+            let end = place + 2 + Int(tile[place + 2]) << 8 + Int(tile[place + 3])
+            guard end > place + 3, end <= tile.count else { break }
+            if tile[place + 1] != 0xE0, tile[place + 1] != 0xEE { file += tile[place..<end] }
+            place = end
+        }
+        return file + tile[place...]
     }
 }

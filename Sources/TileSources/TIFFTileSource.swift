@@ -81,7 +81,7 @@ public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSourc
     }
 
     /// Memory of directories, which counts against the limit of each cache with a layer of this source.
-    public var heldMemory: ByteCount { .bytes(levels.map(\.byteCount).reduce(0, +)) }
+    public var heldMemory: ByteCount { .bytes(levels.map(\.byteCount).reduce(metadata.byteCount, +)) }
 
     /// A warning if the file has been found to be changed since it was opened; otherwise `nil`.
     public var warning: String? { reader.isChanged ? "\(name): \(RangeRule.changed)" : nil }
@@ -180,6 +180,10 @@ extension TIFFTileSource {
                     + "image, by its address or with ImageTileSource, or \(TIFFStrips.hint)"
             )
         }
+        // First, since its values may be followed by all others: one read then brings them.
+        var room = TIFFLevel.largestCount
+        var levels = [try TIFFLevel(main, isLittle: format.isLittle, room: room, &file.bytes)]
+        room -= levels[0].count
         var others: [TIFFDirectory] = []
         for offset in try main.numbers(.subIFDs, atMost: TIFFFile.mostDirectories, &file.bytes) ?? [] {
             if let directory = try file.next(offset) { others.append(directory) }
@@ -189,9 +193,6 @@ extension TIFFTileSource {
             others.append(directory)
             offset = directory.next
         }
-        var room = TIFFLevel.largestCount
-        var levels = [try TIFFLevel(main, isLittle: format.isLittle, room: room, &file.bytes)]
-        room -= levels[0].count
         for directory in others where TIFFLevel.isTiled(directory) {
             // Masks are no pixels.
             let kind = try directory.number(.newSubfileType, 0...Int(UInt32.max), default: 0, &file.bytes)

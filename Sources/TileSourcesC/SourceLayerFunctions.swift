@@ -103,6 +103,31 @@ public func tileCacheAddSourceLayer(
 }
 
 /// See `tilecache_sources.h`.
+@c(tilecache_share_source_layer)
+public func tileCacheShareSourceLayer(
+    _ cache: OpaquePointer?,
+    _ owner: OpaquePointer?,
+    _ shared: tilecache_layer,
+    _ options: UnsafePointer<tilecache_source_layer_options>?,
+    _ layer: UnsafeMutablePointer<tilecache_layer>?
+) -> tilecache_status {
+    attempt { () throws(Failure) in
+        let handle = try cacheHandle(cache)
+        let source = try source(of: shared, in: owner)
+        guard let layer else { throw .isNull("layer") }
+        let fields = try readOrDefaults(options, "options")
+        let stores = try storeList(fields.stores, count: fields.store_count)
+        let profile = try optionalProfile(fields.profile)
+        try handle.record.checkIsRunning()
+        layer.pointee = try handle.record.addLayer(source: source) { () throws(Failure) in
+            try library { () throws(TileCacheError) in
+                try source.addLayer(to: handle.cache, stores: stores, profile: profile)
+            }
+        }
+    }
+}
+
+/// See `tilecache_sources.h`.
 @c(tilecache_source_layer_get_info)
 public func tileCacheSourceLayerGetInfo(
     _ cache: OpaquePointer?,

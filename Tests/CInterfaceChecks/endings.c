@@ -149,7 +149,10 @@ const char *check_threads(void) {
     pthread_t threads[5];
     for (int index = 0; index < 5; index++)
         EXPECT(pthread_create(&threads[index], NULL, index < 3 ? render : disturb, &all) == 0);
-    for (int attempt = 0; attempt < 4000 && atomic_load(&all.frames) < 300; attempt++) pause_ms(5);
+    for (int attempt = 0; attempt < 4000; attempt++) {
+        if (atomic_load(&all.frames) >= 300 && atomic_load(&all.state.loads) > 0) break;
+        pause_ms(5);
+    }
     atomic_store(&all.stop, 1);
     for (int index = 0; index < 5; index++) pthread_join(threads[index], NULL);
     end_scene(&all.scene);

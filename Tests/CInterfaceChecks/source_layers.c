@@ -94,6 +94,26 @@ static const char *check_folder(const char *folder) {
     EXPECT_OK(tilecache_source_layer_describe_failure(scene.cache, scene.layer, text, 4, &length));
     EXPECT(strlen(text) == 3 && length > 3);
 
+    /* The same source in another cache. */
+    tilecache_cache *second = NULL;
+    tilecache_layer shared = -1, again = -1;
+    EXPECT_OK(tilecache_create(NULL, &second));
+    EXPECT_OK(tilecache_share_source_layer(second, scene.cache, scene.layer, NULL, &shared));
+    EXPECT_OK(tilecache_share_source_layer(second, second, shared, NULL, &again));
+    EXPECT(again != shared);
+    EXPECT_OK(tilecache_source_layer_get_info(second, again, &info));
+    EXPECT(info.world_width == 32 && info.loads == 4 && info.absent == 2);
+    EXPECT_ARGUMENT(tilecache_share_source_layer(NULL, scene.cache, scene.layer, NULL, &again));
+    EXPECT_ARGUMENT(tilecache_share_source_layer(second, NULL, scene.layer, NULL, &again));
+    EXPECT_ARGUMENT(tilecache_share_source_layer(second, scene.cache, 77, NULL, &again));
+    EXPECT_ARGUMENT(tilecache_share_source_layer(second, scene.cache, scene.layer, NULL, NULL));
+    options.store_count = 33;
+    EXPECT_ARGUMENT(tilecache_share_source_layer(second, scene.cache, scene.layer, &options, &again));
+    EXPECT_OK(tilecache_shutdown(second, INT64_C(20000000000)));
+    EXPECT(
+        tilecache_share_source_layer(second, scene.cache, scene.layer, NULL, &again) == TILECACHE_ERROR_SHUT_DOWN);
+    tilecache_destroy(second);
+
     /* Together with one of the program's own sources. */
     tilecache_source source;
     tilecache_pyramid pyramid;

@@ -122,6 +122,7 @@ import TileSourcesC
         same(tilecache_texture_frame_release, tileCacheTextureFrameRelease)
         same(tilecache_source_layer_options_init, tileCacheSourceLayerOptionsInit)
         same(tilecache_add_source_layer, tileCacheAddSourceLayer)
+        same(tilecache_share_source_layer, tileCacheShareSourceLayer)
         same(tilecache_source_layer_get_info, tileCacheSourceLayerGetInfo)
         same(tilecache_source_layer_describe_failure, tileCacheSourceLayerDescribeFailure)
     }

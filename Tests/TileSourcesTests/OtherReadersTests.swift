@@ -3,6 +3,12 @@ import Testing
 @testable import TileCache
 @testable import TileSources
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// Windows of large TIFFs that other programs write, as other programs read them: 200 random ones, all corners and edges.
 @Suite(.serialized, .timeLimit(.minutes(15))) struct OtherReadersTests {
     private let folder = ScratchFolder()
@@ -149,6 +155,28 @@ import Testing
         try compare(path, with: "openslide", by: python, within: 1, levels: 3)
     }
 
+    /// A slide that libtiff writes, as Aperio's scanners do: tables apart from tiles of 240 pixels, levels that are a
+    /// quarter and a sixteenth, a thumbnail in strips between them.
+    @Test(
+        .enabled(
+            if: OtherReaders.openslide != nil && OtherReaders.tiffcp != nil,
+            "python3-openslide, tifffile or libtiff-tools is missing"
+        ),
+        arguments: ["ycbcr", "rgb"]
+    )
+    func slidesThatLibtiffWrites(colours: String) throws {
+        let path = try made("svs:\(colours)", by: try #require(OtherReaders.tiffcp))
+        try compare(path, with: "openslide", by: try #require(OtherReaders.openslide), within: 1, levels: 3)
+    }
+
+    /// A slide from outside, whose levels have to be whole fractions of the first one and not smaller than a tile, unless
+    /// they are JPEG: other places are not whole pixels for openslide, and see ``pyramidsOfVipsAsOpenSlideReadsThem``.
+    @Test(.enabled(if: OtherReaders.slide != nil, "TILECACHE_SLIDE names no slide")) func aRealSlide() throws {
+        let path = try #require(OtherReaders.slide)
+        let levels = try TIFFTileSource(path).pyramid.levels.count
+        try compare(path, with: "openslide", by: try #require(OtherReaders.openslide), within: 1, levels: levels)
+    }
+
     /// A generic tiled TIFF of libvips, as openslide reads it.
     ///
     /// No level is smaller than a tile: openslide 3.4.1 shows such levels as blanks or as noise, except JPEG.
@@ -182,6 +210,9 @@ private enum OtherReaders {
     static let tifffile = python("numpy tifffile")
     static let imagecodecs = python("numpy tifffile imagecodecs")
     static let openslide = python("numpy openslide")
+    static let tiffcp = OtherPrograms.tiffcp ? python("numpy tifffile") : nil
+    /// A slide that openslide reads, if it is there.
+    static let slide = openslide.flatMap { _ in getenv("TILECACHE_SLIDE").map { String(cString: $0) } }
 
     private static func python(_ modules: String) -> String? {
         let candidates = ["\"$TILECACHE_PYTHON\"", "/usr/bin/python3", "python3"]

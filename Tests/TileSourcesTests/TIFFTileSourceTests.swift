@@ -142,6 +142,35 @@ import Testing
         #expect(source.statistics.failureCount == 0)
     }
 
+    /// Markers of colours in a tile do not count: the directory states them, as libtiff reads it.
+    @Test func markersOfColoursAreLeftOut() {
+        let file = TestImage(width: 16, height: 16).jpeg()
+        // libjpeg's own marker, JFIF, is 18 bytes after the first two.
+        let plain = Array(file[..<2] + file[20...])
+        #expect(file[2..<4].elementsEqual([0xFF, 0xE0]))
+        let adobe: [UInt8] = [0xFF, 0xEE, 0, 14] + Array("Adobe".utf8) + [0, 100, 0, 0, 0, 0, 1]
+        for photometric in [2, 6] {
+            let joined = TIFFTile.joined(plain, tables: [], photometric: photometric)
+            #expect(joined.count == plain.count + 16)
+            for added in [adobe, adobe + adobe] as [[UInt8]] {
+                for base in [file, plain] {
+                    let tile: [UInt8] = base[..<2] + added + base[2...]
+                    #expect(TIFFTile.joined(tile, tables: [], photometric: photometric) == joined)
+                }
+            }
+        }
+        // What is damaged stays as it is after the added marker.
+        for count in 0..<file.count {
+            let part = Array(file[..<count])
+            let joined = TIFFTile.joined(part, tables: [], photometric: 2)
+            #expect(count < 2 ? joined == part : joined.count <= count + 16 && joined.count >= count - 2)
+        }
+        for length in [0, 1, 255] as [UInt8] {
+            let damaged: [UInt8] = [0xFF, 0xD8, 0xFF, 0xE0, 0, length, 7]
+            #expect(TIFFTile.joined(damaged, tables: [], photometric: 2).suffix(5) == damaged.suffix(5))
+        }
+    }
+
     @Test func webPTilesAreRead() throws {
         let image = TestImage(width: 64, height: 64)
         var directory = MadeTIFF.Directory(image)
@@ -165,6 +194,8 @@ import Testing
             metadata.noData == "-9999" && metadata.description == "Aperio" && metadata.pixelScale == [0.5, 0.25, 0]
         )
         #expect(metadata.geoKeys == [1, 1, 0, 0] && metadata.tiePoints.isEmpty && metadata.geoText == nil)
+        // Four tiles, two texts, three and four numbers.
+        #expect(source.heldMemory == .bytes(4 * 12 + 6 + 5 + 7 * 8))
     }
 
     /// Tiles, and that there is none, as the server allows.
@@ -231,6 +262,60 @@ import Testing
             #expect(isDrawn && cache.shutdown() && cache.statistics.contradictions.isEmpty)
             #expect(source.statistics.loads == 160 && source.statistics.failureCount == 0)
             #expect(server.asked.count - 1 <= (isPlanar ? 480 : 160))
+        }
+    }
+
+    /// Directories of half a MiB take two requests if they follow each other, as in a cloud-optimised file.
+    @Test(arguments: [false, true]) func largeDirectoriesTakeTwoRequests(isBig: Bool) throws {
+        var directories = [4096, 2048, 1024, 512].map { side in
+            var directory = MadeTIFF.Directory(TestImage(width: side, height: side, pixels: []))
+            directory.tile = 16
+            directory.absent = Set(0..<side * side / 256)
+            directory.kind = side < 4096 ? 1 : 0
+            return directory
+        }
+        directories[0].more = [.init(tag: 270, type: 2, values: Array("about\0".utf8).map { UInt64($0) })]
+        let bytes = MadeTIFF(directories: directories, isBig: isBig).bytes()
+        let server = try #require(RangeServer(bytes))
+        let source = try TIFFTileSource(server.address)
+        #expect(source.pyramid.levels.map(\.width) == [512, 1024, 2048, 4096] && bytes.count > 1 << 19)
+        #expect(server.asked.count == 2 && source.metadata.description == "about")
+        #expect(server.asked.map(\.count).reduce(0, +) <= bytes.count + 1 << 16)
+    }
+
+    /// A source that is opened once serves layers of several caches, and their views. Its directories count once in each.
+    @Test func oneSourceServesManyLayers() throws {
+        let image = TestImage(width: 200, height: 130)
+        let server = try #require(RangeServer(MadeTIFF(directories: [MadeTIFF.Directory(image)]).bytes()))
+        let source = try TIFFTileSource(server.address)
+        let caches = try (0..<2).map { _ in try TileCache(byteLimit: .mebibytes(4), workers: 2) }
+        let layers = try caches.map { cache in try (0..<3).map { _ in try source.addLayer(to: cache) } }
+        let views = zip(caches, layers).flatMap { cache, layers in
+            (layers + layers).map { layer in
+                cache.makeView(layers: [layer], selection: TileLevelSelection(), policy: { NoPrefetch() })
+            }
+        }
+        for view in views {
+            let isDrawn = settled {
+                view.update(TileViewport(center: WorldPoint(x: 100, y: 65), width: 200, height: 130))
+                let frame = view.frame()
+                for placement in frame {
+                    let tile = placement.tile.identity.tile
+                    let part = image.part(x: tile.column * 32, y: tile.row * 32, width: 32, height: 32)
+                    if !placement.tile.withUnsafeBytes({ $0.elementsEqual(part.pixels) }) {
+                        Issue.record("tile \(tile) has other pixels")
+                    }
+                }
+                return frame.missingTileCount == 0 && frame.count == 35
+            }
+            #expect(isDrawn)
+        }
+        // One request to open it, and no second one for a tile that two views of a layer need.
+        #expect(source.statistics.loads == 35 * 6 && server.asked.count <= 1 + 35 * 6)
+        #expect(server.asked.filter { $0.lowerBound == 0 }.count == 1)
+        for cache in caches {
+            #expect(cache.core.read { $0.pool.ledger[.sources] } == source.heldMemory.bytes)
+            #expect(cache.shutdown() && cache.statistics.contradictions.isEmpty)
         }
     }
 

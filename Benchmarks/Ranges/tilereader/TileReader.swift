@@ -17,7 +17,11 @@ struct TileReader {
         }
         let clock = ContinuousClock()
         let start = clock.now
-        let source = try address.open()
+        let source: any PyramidTileSource
+        do { source = try address.open() } catch {
+            FileHandle.standardError.write(Data("\(error)\n".utf8))
+            exit(1)
+        }
         let opened = clock.now
         let cache = try TileCache(byteLimit: .gibibytes(4), workers: numbers[4])
         let layer = try source.addLayer(to: cache)
@@ -38,8 +42,8 @@ struct TileReader {
             tiles = frame.count
             if first == nil, tiles > 0 { first = clock.now }
             if frame.missingTileCount == 0 { break }
-            // Seldom enough not to cost the readers anything once the first tile is there.
-            usleep(first == nil ? 500 : 5_000)
+            // A frame of so many tiles takes time: the next one is made when all loads have begun.
+            repeat { usleep(500) } while first != nil && source.statistics.loads < numbers[2] * numbers[3]
         }
         let end = clock.now
         func milliseconds(_ instant: ContinuousClock.Instant?) -> String {

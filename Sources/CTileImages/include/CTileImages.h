@@ -73,4 +73,14 @@ void ti_close(ti_reader *reader);
 // Writes pixels of red, green, blue and alpha in a layout; `premultiplies` rounds to the nearest. They may not overlap.
 void ti_convert(const uint8_t *rgba, size_t count, ti_layout layout, int premultiplies, uint8_t *target);
 
+// Writes samples of 8 or 16 bits, floats (32) or doubles (64), as the first channels of pixels of four; others stay.
+// 16 bits are rounded, numbers with a point are 0 to 1. `step` is in samples, from one pixel to the next.
+void ti_take_samples(const uint8_t *samples, size_t step, int bits, size_t count, int channels, uint8_t *rgba);
+
+// Copies the first channel of each pixel to the next two, inverted if `is_inverse`.
+void ti_spread_grey(uint8_t *rgba, size_t count, int is_inverse);
+
+// Divides colours by alpha, rounding to the nearest; those of transparent pixels stay.
+void ti_divide_by_alpha(uint8_t *rgba, size_t count);
+
 #endif

@@ -64,6 +64,24 @@ TILECACHE_API tilecache_status tilecache_add_source_layer(
     const tilecache_source_layer_options *options,
     tilecache_layer *layer);
 
+/**
+ * Adds a layer with the source of another layer, of this cache or of another one. Nothing is opened again.
+ *
+ * The source stays open until the last of its layers is removed or destroyed with its cache. Its counts and its last
+ * failure are those of all its layers.
+ *
+ * @param owner cache of the layer `shared`, which tilecache_add_source_layer() or this function has added.
+ * @param options NULL for the defaults. Only stores, store_count and profile count: the source has the others.
+ * @param layer receives the number, for all functions of tilecache.h.
+ * @return TILECACHE_ERROR_INVALID_ARGUMENT if `shared` is no such layer. Others as tilecache_add_layer().
+ */
+TILECACHE_API tilecache_status tilecache_share_source_layer(
+    tilecache_cache *cache,
+    const tilecache_cache *owner,
+    tilecache_layer shared,
+    const tilecache_source_layer_options *options,
+    tilecache_layer *layer);
+
 /** Extent of a layer of tilecache_add_source_layer(), and the counts of its source. */
 typedef struct tilecache_source_layer_info {
     size_t struct_size;

@@ -214,12 +214,29 @@ def make_ome(pixels, words, out):
             file.write(level, subfiletype=1, **options)
 
 
+def make_svs(pixels, words, out):
+    """svs:ycbcr or svs:rgb with libtiff's tools, in Aperio's order."""
+    import numpy
+    import tifffile
+
+    # The picture four times, with sides that the levels divide.
+    whole = numpy.tile(pixels[:, :, :3], (2, 2, 1))
+    whole = whole[: whole.shape[0] // 16 * 16, : whole.shape[1] // 16 * 16]
+    about = "Aperio Image Library v11.2.1\n%dx%d (240x240) JPEG/RGB Q=90|AppMag = 20|MPP = 0.499"
+    tiled = ["-t", "-w", "240", "-l", "240"]
+    for step, layout in ((1, tiled), (8, ["-s", "-r", "16"]), (4, tiled), (16, tiled)):
+        tifffile.imwrite(out + ".source.tif", whole[::step, ::step], photometric="rgb", metadata=None)
+        colours = "jpeg:r:90" if words[0] == "rgb" else "jpeg:90"
+        run("tiffcp", *(["-a"] if step > 1 else []), "-c", colours, *layout, out + ".source.tif", out)
+    run("tiffset", "-d", "0", "-s", "270", about % (whole.shape[1], whole.shape[0]), out)
+
+
 def make(kind, source, width, height, out):
     import numpy
 
     pixels = numpy.fromfile(source, numpy.uint8).reshape(int(height), int(width), 4)
     word, *words = kind.split(":")
-    {"cog": make_cog, "rio": make_rio, "ome": make_ome}[word](pixels, words, out)
+    {"cog": make_cog, "rio": make_rio, "ome": make_ome, "svs": make_svs}[word](pixels, words, out)
 
 
 if sys.argv[1] == "modules":
