@@ -169,6 +169,7 @@ package struct TextureCore: Sendable {
         }
         drawings = []
         screen.wants = []
+        statistics.usedSlots = table.usedCount
     }
 
     // MARK: - Parts

@@ -168,6 +168,7 @@ import Testing
         let step = core.step(&scene, Self.four)
         #expect(step.result.placements.count == 4 && step.result.placements.allSatisfy { $0.isExact })
         core.remove { $0.tile == tile(6, 32, 32) }
+        #expect(core.statistics.usedSlots == 3)
         let after = core.step(&scene, Self.four)
         #expect(after.result.placements.count == 3 && after.result.holeCount == 1)
         #expect(after.result.waitingTileCount == 0)
