@@ -144,6 +144,16 @@ main (int argc, char **argv)
       g_printerr ("map: %s\n", error->message);
       return 2;
     }
+  const char *problem = argc > 1                       ? "no arguments but flags were expected"
+                        : !(effort >= 0 && effort <= 1) ? "--effort: 0 to 1 was expected"
+                        : workers < 1 || workers > 255  ? "--workers: 1 to 255 was expected"
+                        : delay < 0 || delay > 60000    ? "--delay: 0 to 60000 was expected"
+                                                        : NULL;
+  if (problem)
+    {
+      g_printerr ("map: %s\n", problem);
+      return 2;
+    }
   if (serves)
     return run_server ();
 

@@ -76,6 +76,18 @@ struct SlotTable: Sendable {
         cut()
     }
 
+    /// Puts a tile back into a slot that is free again, unless it has another one.
+    mutating func restore(_ slot: Int, _ held: Slot) {
+        guard let key = held.key, indices[key] == nil else { return }
+        // A slot beyond a lowered limit may have been removed.
+        while slots.count <= slot { slots.append(Slot()) }
+        free.removeAll { $0 == slot }
+        indices[key] = slot
+        levelCounts[key.tile.level] += 1
+        slots[slot] = held
+        slots[slot].uses = 0
+    }
+
     private mutating func forget(_ key: TextureKey) {
         indices[key] = nil
         levelCounts[key.tile.level] -= 1

@@ -118,11 +118,15 @@ extension TextureCore {
         let tile = screen.tiles[number]
         let key = key(ofLayer: tile.layer, tile.tile)
         var changed = wants
-        if let former = table.find(key), former != slot { changed += self.wants(drawnBy: former) }
+        var former = [FormerSlot(slot: slot, held: table.slots[slot])]
+        if let left = table.find(key), left != slot {
+            changed += self.wants(drawnBy: left)
+            former.append(FormerSlot(slot: left, held: table.slots[left]))
+        }
         changed = Array(Set(changed)).sorted()
         if let victim = table.slots[slot].key, victim != key { statistics.evictions += 1 }
         pending[key] = nil
-        picks.append(TexturePick(slot: slot, tile: number, isAhead: isAhead))
+        picks.append(TexturePick(slot: slot, tile: number, isAhead: isAhead, former: former))
         spent += tile.bytes
         replaceDrawings(of: changed) {
             $0.table.assign(slot, to: key, generation: tile.generation, frame: $0.frame, isAhead: isAhead)

@@ -43,6 +43,13 @@ package struct TexturePick: Sendable {
     /// Index among the screen's tiles.
     package let tile: Int
     package let isAhead: Bool
+    /// The slot before the upload, and the one that the tile leaves for it.
+    let former: [FormerSlot]
+}
+
+struct FormerSlot: Sendable {
+    let slot: Int
+    let held: SlotTable.Slot
 }
 
 /// The decisions of texture slots: identities and areas in, slots out. Without pixels, leases, clocks and threads.
@@ -102,12 +109,17 @@ package struct TextureCore: Sendable {
         return picks
     }
 
-    /// Undoes an upload whose tile is not available any more.
+    /// Undoes an upload whose tile is not available any more: nothing has overwritten the slot's old pixels.
     package mutating func drop(_ pick: TexturePick) {
         picks.removeAll { $0.slot == pick.slot }
-        spent -= screen.tiles[pick.tile].bytes
-        let users = wants(drawnBy: pick.slot)
-        replaceDrawings(of: users) { $0.table.release(pick.slot) }
+        let tile = screen.tiles[pick.tile]
+        spent -= tile.bytes
+        let key = key(ofLayer: tile.layer, tile.tile)
+        if let victim = pick.former.first?.held.key, victim != key { statistics.evictions -= 1 }
+        replaceDrawings(of: wants(drawnBy: pick.slot)) {
+            $0.table.release(pick.slot)
+            for former in pick.former { $0.table.restore(former.slot, former.held) }
+        }
     }
 
     /// Ends a frame: what it draws once the uploads are done.
@@ -142,7 +154,9 @@ package struct TextureCore: Sendable {
 
     package var slotLimit: Int { table.limit }
 
-    package mutating func setSlotLimit(_ limit: Int) { table.setLimit(min(max(limit, 1), 65_536)) }
+    package mutating func setSlotLimit(_ limit: Int) {
+        table.setLimit(min(max(limit, 1), TextureSlotOptions.maximumSlots))
+    }
 
     package mutating func setUploadBudget(bytes: Int, time: Int64) {
         (budget.bytes, budget.time) = (max(bytes, budget.slotBytes), max(time, 1))
@@ -155,6 +169,7 @@ package struct TextureCore: Sendable {
         }
         drawings = []
         screen.wants = []
+        statistics.usedSlots = table.usedCount
     }
 
     // MARK: - Parts

@@ -2,6 +2,8 @@ public import TileCache
 
 /// Settings of texture slots.
 public struct TextureSlotOptions: Hashable, Sendable {
+    static let maximumSlots = 65_536
+
     /// Maximum number of slots, 1 to 65,536. Default: 128.
     public var slotLimit = 128
     /// Pixels a row of a slot, 1 to 65,536, with the tiles' border. Default: 256.
@@ -31,7 +33,7 @@ public struct TextureSlotOptions: Hashable, Sendable {
 
     func check() throws(TileCacheError) {
         let sides = 1...65_536
-        guard sides.contains(slotLimit) else {
+        guard (1...Self.maximumSlots).contains(slotLimit) else {
             throw .invalidConfiguration("1 to 65536 texture slots are expected, not \(slotLimit)")
         }
         guard sides.contains(width), sides.contains(height), let slotBytes else {

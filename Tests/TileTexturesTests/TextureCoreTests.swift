@@ -63,6 +63,69 @@ import Testing
         #expect(last.result.placements.allSatisfy { $0.isExact } && last.result.waitingTileCount == 0)
     }
 
+    /// The cache may have evicted an expected tile since the plan. Then its upload is undone.
+    @Test func undoneUploadsLeaveTheFallback() throws {
+        var scene = try TextureScene()
+        scene.ready[tile(5, 16, 16)] = 1
+        var core = try TextureCore(TextureScene.options(slots: 1))
+        let one = TextureScene.viewport(2080, 2080, 64, 64)
+        #expect(core.step(&scene, one).drawn == [tile(5, 16, 16)])
+        var screen = scene.screen(one)
+        let expected = TextureTile(
+            layer: 0,
+            tile: tile(6, 32, 32),
+            generation: 1,
+            bytes: TextureScene.tileBytes,
+            worth: 1
+        )
+        screen.tiles.append(expected)
+        let picks = core.begin(screen)
+        #expect(picks.map(\.slot) == [0])
+        core.drop(picks[0])
+        let result = core.finish()
+        #expect(result.placements.map(\.identity.tile) == [tile(5, 16, 16)])
+        #expect(result.holeCount == 0 && result.waitingTileCount == 0)
+        #expect(core.statistics.uploads == 1 && core.statistics.evictions == 0)
+    }
+
+    @Test func undoneUploadsLeaveOlderPixels() throws {
+        var scene = try TextureScene()
+        let other = tile(6, 40, 40)
+        scene.ready[other] = 1
+        scene.upcoming = [(other, 1)]
+        var core = try TextureCore(TextureScene.options(slots: 8))
+        #expect(core.step(&scene, Self.four).uploaded == [other])
+        scene.ready[other] = 2
+        #expect(core.step(&scene, Self.four, isGone: { _ in true }).picks.isEmpty)
+        let slot = try #require(core.table.find(scene.key(other)))
+        #expect(core.table.slots[slot].generation == 1 && core.statistics.usedSlots == 1)
+    }
+
+    /// A tile that was to leave a slot beyond a lowered limit stays there, and so does the one in its new slot.
+    @Test func undoneUploadsLeaveSlotsBeyondTheLimit() throws {
+        var scene = try TextureScene()
+        let (fallback, other) = (tile(5, 16, 16), tile(6, 40, 40))
+        scene.ready[other] = 1
+        scene.upcoming = [(other, 1)]
+        var core = try TextureCore(TextureScene.options(slots: 2))
+        let one = TextureScene.viewport(2080, 2080, 64, 64)
+        _ = core.step(&scene, one)
+        scene.ready[fallback] = 1
+        #expect(core.step(&scene, one).drawn == [fallback])
+        core.setSlotLimit(1)
+        scene.ready = [:]
+        var screen = scene.screen(one)
+        screen.tiles.append(
+            TextureTile(layer: 0, tile: fallback, generation: 1, bytes: TextureScene.tileBytes, worth: .infinity)
+        )
+        let picks = core.begin(screen)
+        #expect(picks.map(\.slot) == [0])
+        core.drop(picks[0])
+        let result = core.finish()
+        #expect(result.placements.map(\.slot) == [1] && result.holeCount == 0 && result.slotCount == 2)
+        #expect(core.table.find(scene.key(other)) == 0 && core.statistics.evictions == 0)
+    }
+
     /// With budget and slots for the tiles themselves, their fallback is not uploaded.
     @Test func fallbacksAreNotUploadedInVain() throws {
         var scene = try TextureScene()
@@ -105,6 +168,7 @@ import Testing
         let step = core.step(&scene, Self.four)
         #expect(step.result.placements.count == 4 && step.result.placements.allSatisfy { $0.isExact })
         core.remove { $0.tile == tile(6, 32, 32) }
+        #expect(core.statistics.usedSlots == 3)
         let after = core.step(&scene, Self.four)
         #expect(after.result.placements.count == 3 && after.result.holeCount == 1)
         #expect(after.result.waitingTileCount == 0)
@@ -175,7 +239,7 @@ import Testing
         #expect(core.statistics.aheadDrawn == 2)
     }
 
-    /// A tile that was just drawn is not given up for one that is only expected.
+    /// A tile that was just drawn keeps its slot against one that is only expected.
     @Test func expectedTilesDoNotTakeRecentSlots() throws {
         var scene = try TextureScene()
         scene.makeReady(6...6)
@@ -242,6 +306,14 @@ import Testing
         let part = PixelRect(minX: 1, minY: 2, maxX: 3, maxY: 4)
         #expect(atlas.rectangle(ofSlot: 2, part: part) == PixelRect(minX: 513, minY: 2, maxX: 515, maxY: 4))
         #expect(throws: TileCacheError.self) { try TextureAtlas(TextureSlotOptions(), width: 255) }
+        // Any number is clamped, also in a texture wider than all slots.
+        let wide = try TextureAtlas(TextureSlotOptions(), width: .max)
+        #expect(wide.height(ofSlots: .max) == 256 && wide.height(ofSlots: .min) == 0)
+        #expect(atlas.rectangle(ofSlot: .max) == atlas.rectangle(ofSlot: 65_535))
+        #expect(atlas.rectangle(ofSlot: .min) == atlas.rectangle(ofSlot: 0))
+        var flat = TextureSlotOptions()
+        flat.height = .max
+        #expect(throws: TileCacheError.self) { try TextureAtlas(flat, width: 256) }
     }
 
     /// The state is bounded by slots and screen, so that a frame costs as much after 20,000 frames.

@@ -37,7 +37,7 @@ import Testing
             move(&viewport, &dice)
             change(&scene, &core, viewport, &dice)
             let allowed = core.budget.allowed
-            let step = core.step(&scene, viewport)
+            let step = core.step(&scene, viewport) { _ in dice.oneIn(4) }
             let context = Comment(rawValue: "seed \(seed), holes \(neverShowsHoles), frame \(frame)")
             check(step, &reference, core, allowed: allowed, context)
             if dice.oneIn(2) { scene.levelBias = step.result.levelBias }
@@ -100,7 +100,7 @@ import Testing
             change(&scene, &core, viewport, &dice, leastSlots: changesLimit ? 2 : nil)
             scene.upcoming.removeAll { $0.tile.level == 0 }
             if changesLimit || frame < 3 { scene.upcoming.insert((tile(0, 0, 0), .infinity), at: 0) }
-            let step = core.step(&scene, viewport)
+            let step = core.step(&scene, viewport) { $0.tile.level > 0 && dice.oneIn(4) }
             let context = Comment(rawValue: "seed \(seed), frame \(frame), \(core.slotLimit) slots")
             #expect(step.result.holeCount == 0, context)
             scene.levelBias = step.result.levelBias

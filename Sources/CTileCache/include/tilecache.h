@@ -1300,7 +1300,7 @@ TILECACHE_API tilecache_status tilecache_texture_slots_get_statistics(
 typedef struct tilecache_texture_upload {
     /** The tile, leased until the texture frame is released. It belongs at the slot's top left corner. */
     tilecache_tile tile;
-    /** Index of the slot. */
+    /** Index of the slot: a layer of an array texture, or a cell of an atlas. */
     int32_t slot;
     /** Whether the tile is not on screen yet. */
     int32_t is_ahead;

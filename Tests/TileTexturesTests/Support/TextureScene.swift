@@ -109,9 +109,18 @@ struct Step {
 }
 
 extension TextureCore {
-    mutating func step(_ scene: inout TextureScene, _ viewport: TileViewport) -> Step {
+    /// - Parameter isGone: Whether the cache has evicted an expected tile since the plan.
+    mutating func step(
+        _ scene: inout TextureScene,
+        _ viewport: TileViewport,
+        isGone: (TextureTile) -> Bool = { _ in false }
+    ) -> Step {
         let screen = scene.screen(viewport)
-        let picks = begin(screen)
+        var picks = begin(screen)
+        for pick in picks where screen.tiles[pick.tile].worth != nil && isGone(screen.tiles[pick.tile]) {
+            drop(pick)
+            picks.removeAll { $0.slot == pick.slot }
+        }
         return Step(screen: screen, picks: picks, result: finish())
     }
 }

@@ -37,6 +37,21 @@ public struct Playback {
         frames = PanFrameCursor(PanSampleList(samples), viewport: size)
     }
 
+    /// Size of a window that shows the view pixel by pixel.
+    ///
+    /// - Throws: ``ViewerError`` if no window can be that large.
+    public func windowSize() throws(ViewerError) -> PanTraceHeader.Size {
+        guard max(size.width, size.height) <= Self.largestSide else {
+            throw ViewerError(
+                "--play: a view of at most \(Int(Self.largestSide)) pixels a side was expected without --compare, not "
+                    + "\(Int(size.width))x\(Int(size.height))"
+            )
+        }
+        return size
+    }
+
+    private static let largestSide = 16_384.0
+
     /// Viewport of the next frame; `nil` after the last.
     public mutating func next() -> TileViewport? {
         guard let frame = try? frames.next() else { return nil }

@@ -173,9 +173,9 @@ struct TileViewer: ParsableCommand {
     }
 
     /// Size of the window, or of a pane: in points, or in pixels if it is a trace's.
-    private func paneSize(_ playback: Playback?) -> PanTraceHeader.Size {
+    private func paneSize(_ playback: Playback?) throws -> PanTraceHeader.Size {
         guard compare.isEmpty else { return size ?? PanTraceHeader.Size(width: 480, height: 270) }
-        return playback?.size ?? size ?? PanTraceHeader.Size(width: 1280, height: 720)
+        return try playback?.windowSize() ?? size ?? PanTraceHeader.Size(width: 1280, height: 720)
     }
 
     func run() throws {
@@ -198,7 +198,7 @@ struct TileViewer: ParsableCommand {
                 events = try Script(text: String(decoding: bytes, as: UTF8.self), name: script)
             }
             var settings = Session.Settings(
-                size: paneSize(playback),
+                size: try paneSize(playback),
                 byteLimit: memoryLimit ?? 64 << 20,
                 workers: workers ?? 4
             )

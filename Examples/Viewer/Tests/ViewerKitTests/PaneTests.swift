@@ -173,6 +173,12 @@ import TileScroll
             "# pan-trace: 1\n# viewport: 640x376\n# world: 4096x2048\n# tile_size: 128\ntime_s,center_x,center_y,scale\n0,5,5,1\n"
         var playback = try Playback(PanTraceReader(text: text), pyramid: world.pyramid)
         #expect(playback.next()?.center == WorldPoint(x: 5, y: 5))
+        #expect(try playback.windowSize() == PanTraceHeader.Size(width: 640, height: 376))
+        let large = text.replacing("640x376", with: "640x20000")
+        let error = #expect(throws: ViewerError.self) {
+            try Playback(PanTraceReader(text: large), pyramid: world.pyramid).windowSize()
+        }
+        #expect(error?.description.contains("at most 16384 pixels a side was expected") == true)
         let plain = try WorldSource.builtIn.open(for: PanTraceHeader())
         #expect(plain.pyramid.worldWidth == 131_072 && plain.tileSize == 256)
     }
