@@ -125,7 +125,7 @@ public final class TileView: Sendable {
     /// Size of the needed tiles if they exceed the limit; 0 if they fit. Coarser ones are drawn until they do.
     public var shortfall: ByteCount { .bytes(core.read { $0.views[id]?.model.shortfallBytes } ?? 0) }
 
-    /// Waits, in nanoseconds, of tiles that were missed and have become drawable since the last call.
+    /// Waits of missed tiles that have become drawable since the last call, in nanoseconds.
     package func takeWaits() -> [Int64] {
         core.perform { state in
             defer { state.views[id]?.waits.removeAll() }
@@ -156,6 +156,6 @@ extension TileView {
         core.upcoming(ofView: id, limit: limit, unless: version?.version).map { (UpcomingVersion(version: $0), $1) }
     }
 
-    /// Leases decoded tiles of the view's cache, each alone; `nil` for those that have gone since.
+    /// Leases decoded tiles of the view's cache, each alone. `nil` for those that have gone since.
     package func lease(_ tiles: [TileIdentity]) -> [LeasedTile?] { core.lease(tiles) }
 }

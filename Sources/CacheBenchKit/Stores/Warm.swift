@@ -42,7 +42,7 @@ package struct WarmReport: Encodable, Sendable, Hashable {
     }
 }
 
-/// Fills the stores of a layer, coarse levels first, a batch of tiles at a time.
+/// Fills the stores of a layer in batches, coarse levels first.
 ///
 /// A tile that a store has is read and not loaded: a second run continues the first.
 package struct Warm {

@@ -5,7 +5,7 @@
 public enum PrefetchAllowance: Hashable, Sendable {
     /// Nothing.
     case never
-    /// Only tiles that a store on this machine is known to have, so that no request leaves it.
+    /// Only tiles that are known to be in a store on this machine. No request leaves it.
     case resident
     /// Tiles whose expected use exceeds their price, within ceilings.
     case priced(PrefetchTerms)

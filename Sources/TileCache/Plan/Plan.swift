@@ -27,7 +27,7 @@ package struct PlanEntry: Hashable, Sendable {
     var visits: UInt8
     /// Number of demands since it was in view; ignored if `visits` is 0.
     var age: Int32
-    /// Whether a tier on this machine is known to have the tile, so that its load asks no source.
+    /// Whether a tier on this machine is known to have the tile. Its load then asks no source.
     var isNear = false
 
     package init(
@@ -52,7 +52,7 @@ package struct RecencyWorth: Hashable, Sendable {
     /// By age, then by visit class as in `VisitClass`; empty means 0.
     var worths: [Float] = []
 
-    /// Falls with age and rises with visits; a tenth of the worth of a tile that is needed at once.
+    /// Falls with age and rises with visits. A tenth of the worth of a tile that is needed at once.
     ///
     /// Not learned: learned worths cost `starcraft_view` .01 of its hits at 4 screens, and nothing gained more than .001.
     static let standard = RecencyWorth(worths: (0..<VisitClass.ages * VisitClass.count).map(standardWorth))

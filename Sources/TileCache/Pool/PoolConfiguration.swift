@@ -17,7 +17,7 @@ struct PoolConfiguration: Sendable {
     var compressedTier = true
     /// Fraction of the limit for compressed tiles while both tiers compete, 0...1. Default: nil, adapts to the traffic.
     var compressedShare: Double?
-    /// Whether tables and scratch memory do not count: a limit given in tiles means that many tiles.
+    /// Whether tables and scratch memory do not count. A limit given in tiles means that many tiles.
     var grantsBookkeeping = false
     /// Maximum concurrent loads.
     var workers = 4

@@ -282,7 +282,7 @@ extension PoolState {
         }
     }
 
-    /// Counts a load that did not land as never drawn, and as a prefetch by its result.
+    /// Counts a load that did not land: never drawn, and as a prefetch by its result.
     private mutating func noteNotLanded(_ load: Load, _ result: LoadResult) {
         if load.isOutdated || result == .refused || result == .cancelled { counters.loads.unseen += 1 }
         // A late prefetch counts as late only.

@@ -49,7 +49,7 @@ extension PoolState {
         return true
     }
 
-    /// Classifies the result of a load: failed or cancelled after a refusal of memory, it is refused.
+    /// Classifies the result of a load. Failed or cancelled after a refusal of memory, it is refused.
     func outcome(_ result: LoadResult, of load: Load) -> LoadResult {
         switch result {
         case .pixels: load.slot == .none ? .refused : .pixels

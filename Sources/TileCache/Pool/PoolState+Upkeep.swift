@@ -29,7 +29,7 @@ extension PoolState {
         invalidate(tiles.map { table.find(TileKey(layer: layer, $0)) }, layer: layer, dropsAtOnce: dropsAtOnce)
     }
 
-    /// Marks the tiles of a layer that `affects` as outdated, on some pages of the table.
+    /// Marks tiles of a layer as outdated, if `affects` is true, on some pages.
     mutating func invalidate(
         onPages range: Range<Int32>,
         layer: Int,
@@ -65,8 +65,8 @@ extension PoolState {
         noteDrawing()
     }
 
-    /// Evicts tiles, the coldest first, until at most `bytes` are in use, and decommits unused memory. Spares leased
-    /// tiles, and pinned ones if `sparingPins`; needed tiles go last.
+    /// Evicts tiles, the coldest first, until at most `bytes` are in use. Decommits unused memory. Spares leased tiles,
+    /// and pinned ones if `sparingPins`; needed tiles go last.
     ///
     /// - Parameter steps: Maximum evictions and decommits.
     /// - Returns: Whether more steps would help.
@@ -126,7 +126,7 @@ extension PoolState {
         return false
     }
 
-    /// Whether tables of slots or pages can shrink by more than the end of a decommit does.
+    /// Whether tables can shrink by more than the end of a decommit does.
     private var hasLongTables: Bool {
         pages.decommittedCount > SlotAllocator.shrinkSteps
             || slots.contains { $0.decommittedCount > SlotAllocator.shrinkSteps }
@@ -148,12 +148,6 @@ extension PoolState {
         return settleLimit(now: now, steps: steps)
     }
 
-    /// Sets the number of codecs. With 0 nothing is compressed, and compressed tiles count as missing.
-    mutating func setCodecs(_ count: Int) {
-        configuration.maximumCodecJobs = count
-        configuration.compressedTier = count > 0
-    }
-
     /// Allows the tiles of a layer to be compressed.
     mutating func setCompressible(layer: Int) { layers.change(layer) { $0.isCompressible = true } }
 
@@ -170,7 +164,7 @@ extension PoolState {
         return goesOn
     }
 
-    /// Pins a tile: it is loaded, and evicted only if it is unpinned or the limit is lowered.
+    /// Pins a tile. It is loaded, and evicted only if it is unpinned or the limit is lowered.
     ///
     /// - Returns: Whether the table had room for it.
     mutating func pin(_ key: TileKey) -> Bool {
@@ -236,7 +230,7 @@ extension PoolState {
         return .none
     }
 
-    /// Maximum leased tiles passed by a search for an unleased one: more than a frame leases.
+    /// Maximum leased tiles passed by a search for an unleased one. More than a frame leases.
     private static let heldPassed = 1024
 
     /// A resident, unleased tile that is needed or pinned; or none.

@@ -1,8 +1,8 @@
-/// State and decisions of the pool, without its memory and its lock: slots, pages, bytes, order.
+/// State and decisions of the pool, without its memory and its lock.
 ///
 /// Pure, so that replays under a virtual clock and tests run the same decisions as the service.
 struct PoolState: ~Copyable {
-    var configuration: PoolConfiguration
+    private(set) var configuration: PoolConfiguration
     /// Maximum of later limits; address ranges are reserved for it.
     let maximumByteLimit: Int
     var layers = PoolLayers()
@@ -17,7 +17,7 @@ struct PoolState: ~Copyable {
     var orphans = Orphans()
 
     /// Number of demands: the clock of ages.
-    var demandClock: UInt32 = 0
+    private(set) var demandClock: UInt32 = 0
     /// Incremented when the contents of complete frames may have changed.
     private(set) var drawVersion: UInt64 = 0
     /// Split of the limit between the tiers.
@@ -25,7 +25,7 @@ struct PoolState: ~Copyable {
     var counters = PoolCounters()
     var effects = PoolEffects()
     /// Tiles examined by searches for a victim.
-    var evictionSteps = 0
+    private(set) var evictionSteps = 0
 
     init(configuration: PoolConfiguration) {
         self.configuration = configuration
@@ -93,6 +93,16 @@ struct PoolState: ~Copyable {
 
     /// Notes that the contents of complete frames may have changed.
     mutating func noteDrawing() { drawVersion &+= 1 }
+
+    mutating func noteDemands(_ count: UInt32) { demandClock &+= count }
+
+    mutating func noteEvictionSteps(_ count: Int) { evictionSteps += count }
+
+    /// Sets the number of codecs. With 0 nothing is compressed, and compressed tiles count as missing.
+    mutating func setCodecs(_ count: Int) {
+        configuration.maximumCodecJobs = count
+        configuration.compressedTier = count > 0
+    }
 
     // MARK: - Tiles
 

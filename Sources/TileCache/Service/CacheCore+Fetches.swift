@@ -11,7 +11,7 @@ extension CacheCore {
         }
     }
 
-    /// Decompresses a tile on the calling thread, if a slot requires no compression of another tile.
+    /// Decompresses a tile on the calling thread, unless another one must be compressed for it.
     private func promote(_ tile: TileCoordinate, of layer: LayerID, now: Int64) {
         let begun = perform { state -> CodecWork? in
             guard !state.isShutDown, let key = state.key(of: tile, in: layer) else { return nil }

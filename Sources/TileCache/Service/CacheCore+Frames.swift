@@ -248,7 +248,8 @@ extension ViewLayer {
             }
             let tile = needs.tiles[index].coordinate
             // A tile that was drawn, and has been removed since, has not been missed.
-            let missed = needs.missingSince[index] >= 0 ? needs.missingSince[index] : load?.started ?? now
+            let since = needs.missingSince[index]
+            let missed = since != ViewNeeds.notMissing ? since : load?.started ?? now
             tiles.append(
                 LateTile(
                     layer: id,

@@ -77,7 +77,7 @@ extension CacheCore {
         return result
     }
 
-    /// Reads a descendant of a synthesized tile into scratch memory; `nil` if the store has nothing fresh.
+    /// Reads a descendant of a synthesized tile into scratch memory. `nil` if the store has nothing fresh.
     func readStored(
         _ tile: TileCoordinate,
         _ layer: LayerRecord,
@@ -187,7 +187,7 @@ extension CacheCore {
         }
     }
 
-    /// Calls a closure with a codec that the pool's jobs do not use; `nil` if there is no room for one.
+    /// Calls a closure with a codec that the pool's jobs do not use. `nil` if there is no room for one.
     func withCodec<Result>(tileBytes: Int, _ body: (TileCodec) -> Result) -> Result? {
         let idle = storeCodecs.withLock { codecs -> Transferred<TileCodec>? in
             guard let index = codecs.lastIndex(where: { $0.value.maximumTileBytes >= tileBytes }) else { return nil }

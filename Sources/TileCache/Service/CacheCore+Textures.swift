@@ -10,7 +10,7 @@ extension CacheCore {
         }
     }
 
-    /// Resident tiles that a view may draw soon; `nil` if they are those of the given version.
+    /// Resident tiles that a view may draw soon. `nil` if they are those of the given version.
     func upcoming(ofView id: Int, limit: Int, unless version: FrameVersion?) -> (FrameVersion, [UpcomingTile])? {
         guard !isForked else { return nil }
         return read { state in

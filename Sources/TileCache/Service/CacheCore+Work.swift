@@ -158,7 +158,7 @@ extension CacheCore {
         }
     }
 
-    /// Reserves a slot for an asynchronous source that is ready, lets it write and ends the load.
+    /// Reserves a slot for an asynchronous source that is ready. The source writes, and the load ends.
     func write(_ ticket: LoadTicket, _ notes: LoadNotes?, _ body: (inout TilePixels) throws -> TileOutcome) -> Bool {
         enterActivity()
         defer { leaveActivity() }

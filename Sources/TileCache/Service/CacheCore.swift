@@ -85,7 +85,7 @@ final class CacheCore: Sendable {
         }
     }
 
-    /// What the policies of a layer have learned in all views; `nil` if no view shows it.
+    /// What the policies of a layer have learned in all views. `nil` if no view shows it.
     func learnedProfile(of layer: LayerID) -> PrefetchProfile? {
         // Summed under the lock: an array that is read outside is a race to ThreadSanitizer, which sees no reference
         // counts. A few microseconds a view; the sketch, which takes longer, is made outside.

@@ -107,7 +107,7 @@ extension CoreState {
         codecs.isEmpty ? nil : codecWork(for: pool.beginDemotion(number))
     }
 
-    /// Begins to decompress a tile, if a codec is idle and a slot available at once.
+    /// Begins to decompress a tile if a codec and a slot are free.
     mutating func beginPromotion(_ number: EntryID, now: Int64) -> CodecWork? {
         guard !codecs.isEmpty, case .granted(let ticket) = pool.beginPromotion(number, worth: .infinity, now: now)
         else { return nil }

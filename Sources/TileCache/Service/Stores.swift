@@ -46,7 +46,7 @@ struct Stores: Sendable {
         return all.records.map(\.closed)
     }
 
-    /// Whether to ask the stores for their bytes: at most once a second, or now if the time is `nil`.
+    /// Whether to read the stores' bytes. At most once a second, or now if the time is `nil`.
     mutating func startMeasuring(now: Int64?) -> Bool {
         guard !records.isEmpty, now ?? due >= due else { return false }
         if let now { due = now + 1_000_000_000 }

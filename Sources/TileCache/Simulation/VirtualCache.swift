@@ -74,7 +74,7 @@ package final class VirtualCache {
     package private(set) var coverage = Coverage()
     package private(set) var hasMoved = false
     package private(set) var timesToSharp: [Int64] = []
-    /// Resident tiles that the last frame drew in the place of missing ones, if they are kept.
+    /// Fallbacks that the last frame drew, if they are kept.
     package private(set) var fallbacks: [ScreenTile] = []
     package var keepsFallbacks = false
     /// Demands, without those of first frames, that could be drawn in the same frame.
@@ -200,8 +200,8 @@ package final class VirtualCache {
             && work.count == 0 && changes == self.changes && pool.counters.isUnchanged(since: counters)
     }
 
-    /// Whether a view is complete and has been still so long that no plan is made. The service rests sooner, and with
-    /// work under way.
+    /// Whether a view is complete and has rested so long that no plan is made. The service rests sooner, and with work
+    /// under way.
     package func isResting(view: Int, at now: Int64) -> Bool {
         views[view].hasRested(at: now, for: 3_000_000_000) && work.count == 0 && coverage.missingTiles == 0
             && !planner.policies[view, default: [:]].values.contains { $0.changesAtRest }

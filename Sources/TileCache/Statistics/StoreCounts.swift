@@ -9,7 +9,7 @@ extension TileCacheStatistics {
         public internal(set) var misses = 0
         /// Tiles that the store was known not to have, without a look-up.
         public internal(set) var absences = 0
-        /// Tiles for which the store was not asked, because it has been slower than the source.
+        /// Look-ups left out because the store has been slower than the source.
         public internal(set) var skipped = 0
         /// Tiles that the store took.
         public internal(set) var writes = 0

@@ -3,7 +3,7 @@
 /// Before a source is asked for a tile, the stores are, in order. Tiles of the source are written to all of them, tiles
 /// of a store to the nearer ones. A store may serve several layers and caches; the application opens and closes it.
 public struct LayerStores: Hashable, Sendable {
-    /// The stores, at most 32: for example one on disk, then one that other processes share.
+    /// The stores, at most 32. For example one on disk, then one that other processes share.
     public var stores: [any TileStore]
     /// Identity of the data, such as a file's path, size and modification time. Or a server's address template. Data
     /// that differ must not have equal names: their tiles would be exchanged.

@@ -1,4 +1,4 @@
-/// A needed tile on screen: its index among the needed ones, and the copy of a wrapping world.
+/// A needed tile on screen. Its index among the needed ones, and the copy of a wrapping world.
 struct VisibleTile: Hashable, Sendable {
     var index: Int32
     var offset: Double

@@ -4,7 +4,7 @@ import Testing
 
 /// Rare orders of events, each of which caused a defect or could.
 @Suite struct PoolHazardTests {
-    /// A compression that outlives its entry must not be taken for one of the next entry.
+    /// A compression that outlives its entry is none of the next entry.
     @Test func anOvertakenCompressionNeverNamesTheNextOne() throws {
         let small = TilePool(tiles: 4) { $0.compressedTier = true }
         small.load(0)
@@ -129,7 +129,7 @@ import Testing
         #expect(small.entryCount == room)
     }
 
-    /// However few steps a trim may take, needed tiles are evicted after records of absent ones.
+    /// Needed tiles are evicted after records of absent ones, however short a trim is.
     @Test(arguments: 1...4) func absencesGoBeforeNeededTiles(steps: Int) throws {
         let small = TilePool(tiles: 16) { $0.grantsBookkeeping = false }
         small.install([small.demand(key(0))])
@@ -175,7 +175,7 @@ import Testing
         #expect(small.resident.isEmpty)
     }
 
-    /// A lower limit is reached when the memory is decommitted, not when the decision is made.
+    /// A lower limit is reached when the memory is decommitted. The decision is not enough.
     @Test func aLowerLimitIsReachedWhenMemoryHasGone() {
         let small = TilePool(tiles: 8)
         small.load(0, 1, 2, 3, 4, 5, 6, 7)
@@ -264,8 +264,8 @@ import Testing
         #expect(small.usedSlots == 4 && small.usedPages == 1)
     }
 
-    /// A payload that replaced its tile without a compression is being decoded, for the tile itself or for a coarser
-    /// one, during an invalidation.
+    /// A payload is being decoded during an invalidation, for its tile or a coarser one. It replaced its tile without a
+    /// compression.
     @Test(arguments: [true, false])
     func anInvalidationOvertakesTheDecodingOfAPayload(isPromoted: Bool) throws {
         let small = TilePool(tiles: 8) { $0.compressedTier = true }
@@ -294,7 +294,7 @@ import Testing
         #expect(small.resident == [] && small.usedSlots == 0 && small.usedPages == 0)
     }
 
-    /// A source that claims to hold more bytes than exist does not affect the tiles of others.
+    /// A source that claims to hold impossible bytes does not affect other tiles.
     @Test func whatCannotBeHeldGivesNothingUp() throws {
         let small = TilePool(tiles: 4)
         small.load(0, 1, 2)

@@ -53,8 +53,8 @@ extension PoolModel {
         return goesOn
     }
 
-    /// Runs an operation with a bounded number of steps: evictions, dropped records of absent tiles, decommitted
-    /// ranges.
+    /// Runs an operation with a bounded number of steps. These are evictions, dropped records of absent tiles,
+    /// decommitted ranges.
     private func inSteps(_ steps: Int, _ body: (inout PoolState) -> Bool) throws -> Bool {
         func spent() -> Int {
             pool.counters.tiers.removed.reduce(0, +) + pool.ledger.pendingDecommits.count
@@ -142,8 +142,8 @@ extension PoolModel {
         let isStuck = pool.layers[ticket.key.layer].stuckDecodes >= pool.configuration.workers
         try require(kind != .promotion || !ticket.form.isEncoded || !isStuck, "one more decoder that may hang")
         if kind == .demotion {
-            try require(!needed.contains(ticket.key) || pool.isOverLimit, "a needed tile is given up")
-            try require(!leases.contains { $0.slot == range }, "a leased tile is given up")
+            try require(!needed.contains(ticket.key) || pool.isOverLimit, "a needed tile is evicted")
+            try require(!leases.contains { $0.slot == range }, "a leased tile is evicted")
         } else {
             try write(newStamp(), to: range)
         }
@@ -477,7 +477,7 @@ extension PoolModel {
         }
     }
 
-    /// Only held tiles keep a lowered limit from being reached: pinned tiles are evicted like others.
+    /// Only held tiles keep a lowered limit from being reached. Pinned tiles are evicted like others.
     private func settle() throws {
         try perform("settling") {
             pool.settleLimit(now: now)
@@ -488,7 +488,7 @@ extension PoolModel {
                 let entry = pool.table[number]
                 return entry.leaseCount == 0 && (entry.residency == .decoded || entry.residency == .compressed)
             }
-            try require(unheld.isEmpty, "\(unheld.count) tiles stay above the limit though nobody holds them")
+            try require(unheld.isEmpty, "\(unheld.count) tiles stay above the limit, although none is held")
         }
     }
 

@@ -68,7 +68,7 @@ import Testing
         #expect(!lacksRoomAfter)
     }
 
-    /// A prefetch that may evict nothing does not end the plan for the needed tiles behind it.
+    /// A prefetch that may evict nothing does not end the plan. Needed tiles behind it load.
     @Test func neededTilesPassPrefetchesWithoutRoom() {
         let small = TilePool(tiles: 2) { $0.eviction = .value }
         small.load(0, 1)
@@ -79,7 +79,7 @@ import Testing
         #expect(isShort)
     }
 
-    /// More pins than a plan holds are all loaded, and all reloaded when they are outdated.
+    /// More pins than a plan holds are all loaded. Outdated ones are all reloaded.
     @Test func pinsBeyondOnePlanAreLoadedAndLoadedAnew() {
         let small = TilePool(tiles: 400)
         let pins = (0..<300).map { key($0) }

@@ -62,7 +62,7 @@ import Testing
 
     // MARK: - Refused memory
 
-    /// A pool for a number of tiles, and a layer whose source takes its slot when it is ready to write.
+    /// A pool for a number of tiles. Its layer's source takes its slot when it is ready to write.
     private func latePool(tiles: Int) -> (TilePool, layer: Int) {
         let small = TilePool(tiles: tiles) {
             $0.eviction = .value

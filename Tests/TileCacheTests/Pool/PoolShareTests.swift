@@ -2,7 +2,7 @@ import Testing
 
 @testable import TileCache
 
-/// Shares of the limit that bound or guarantee a layer's memory; a tile is a page.
+/// Shares of the limit that bound or guarantee a layer's memory. A tile is a page.
 @Suite struct PoolShareTests {
     private func pool(
         tiles: Int,
@@ -97,7 +97,7 @@ import Testing
         small.end(ticket)
     }
 
-    /// Freed scratch memory, and a block that an invalidation detached from its reader, are on no account.
+    /// Freed scratch memory is on no account. Nor is a block that an invalidation detached from its reader.
     @Test func makingCoarserTilesLeavesNothingOnTheAccount() throws {
         let small = pool(tiles: 16, LayerShare(maximum: 0.5)) { $0.compressedTier = true }
         for round in 0..<20 {
