@@ -208,7 +208,7 @@ import Testing
 
     // MARK: - Memory
 
-    /// The documented bytes of a view's tables, which are counted, and which small limits have no room for.
+    /// The documented bytes of a view's tables. They are counted, and small limits have no room for them.
     @Test func tablesCountAgainstTheLimit() throws {
         let (plain, profile) = (AdaptivePolicy().byteCount, rich())
         let cost = AdaptivePolicy(profile: profile).byteCount - plain
@@ -242,7 +242,7 @@ import Testing
         }
     }
 
-    /// A view that has to make room gives up the profile, not what it has learned.
+    /// A view that has to make room drops the profile, not what it has learned.
     @Test func aLoweredLimitDropsTheProfile() throws {
         let cache = try cache()
         let layer = try addLayer(cache, profile: rich())

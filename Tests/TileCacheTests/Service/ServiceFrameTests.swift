@@ -24,16 +24,17 @@ import Testing
     }
 
     @Test func framesSayWhatCameAndWhatWent() throws {
-        let cache = try TileCache(byteLimit: .mebibytes(4))
+        let steps = StepScheduler.calm()
+        let cache = try steps.cache(byteLimit: .mebibytes(4))
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
         let view = ServiceSetup.quiet(cache, [layer])
         view.update(ServiceSetup.viewport(128, 96))
-        #expect(eventually { view.frame().missingTileCount == 0 })
+        #expect(steps.reaches { view.frame().missingTileCount == 0 })
         #expect(view.frame().appeared.isEmpty)
         view.update(ServiceSetup.viewport(192, 96))
         _ = view.frame()
         #expect(
-            eventually {
+            steps.reaches {
                 view.update(ServiceSetup.viewport(192, 96))
                 return view.frame().missingTileCount == 0
             }
@@ -83,13 +84,14 @@ import Testing
     }
 
     @Test func absentTilesAreNoGapAndTheirAncestorIsDrawn() throws {
-        let cache = try TileCache(byteLimit: .mebibytes(4))
+        let steps = StepScheduler.calm()
+        let cache = try steps.cache(byteLimit: .mebibytes(4))
         let source = PlainSource(absent: { $0.level == 6 })
         let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
         try cache.pin(layer, levels: 0...2)
         let view = ServiceSetup.quiet(cache, [layer])
         view.update(ServiceSetup.viewport(1000, 1000))
-        #expect(eventually { view.frame().missingTileCount == 0 && cache.statistics.loads.finished == 21 })
+        #expect(steps.reaches { view.frame().missingTileCount == 0 && cache.statistics.loads.finished == 21 })
         let frame = view.frame()
         #expect(frame.count == 20)
         #expect(frame.allSatisfy { !$0.isExact && $0.tile.identity.tile.level == 2 })
@@ -99,16 +101,18 @@ import Testing
     }
 
     @Test func coldTilesAreCompressedAndComeBackUnchanged() throws {
+        let steps = StepScheduler.calm()
         // 30 tiles of 16 KiB and tables: most earlier tiles must be compressed or evicted.
         var configuration = TileCache.Configuration(byteLimit: .kibibytes(480))
         configuration.grantsBookkeeping = true
+        steps.adopt(&configuration)
         let cache = try TileCache(configuration)
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
         let view = ServiceSetup.quiet(cache, [layer])
         for step in 0..<60 {
             let x = 200 + Double(step % 30) * 60
             #expect(
-                eventually {
+                steps.reaches {
                     view.update(ServiceSetup.viewport(x, 500))
                     return view.frame().missingTileCount == 0
                 }
@@ -124,8 +128,9 @@ import Testing
     }
 
     @Test func aBudgetTooSmallDrawsCoarserTilesAndSaysWhatItWouldNeed() throws {
+        let steps = StepScheduler.calm()
         // With tables, 20 tiles of 16 KiB do not fit 256 KiB.
-        let cache = try TileCache(byteLimit: .kibibytes(256))
+        let cache = try steps.cache(byteLimit: .kibibytes(256))
         let layer = try cache.addLayer(
             PlainSource(),
             pyramid: try ServiceSetup.pyramid(),
@@ -134,7 +139,7 @@ import Testing
         let view = ServiceSetup.quiet(cache, [layer])
         view.update(ServiceSetup.viewport(1000, 1000))
         #expect(view.shortfall.bytes >= 20 * 16384)
-        #expect(eventually { view.frame().missingTileCount == 0 && !view.frame().isEmpty })
+        #expect(steps.reaches { view.frame().missingTileCount == 0 && !view.frame().isEmpty })
         #expect(view.frame().allSatisfy { $0.tile.identity.tile.level < 6 && $0.isExact })
         #expect(cache.statistics.memory.peak.bytes <= 256 << 10)
     }
