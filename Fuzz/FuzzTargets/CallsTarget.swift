@@ -34,7 +34,7 @@ final class CallSession {
     }
 }
 
-/// A sequence of calls with any arguments; pointers are valid or null, as the header requires.
+/// A sequence of calls with any arguments. Pointers are valid or null, as the header requires.
 func fuzzCalls(_ input: UnsafeRawBufferPointer) {
     var bytes = Bytes(input)
     let session = CallSession()
