@@ -207,12 +207,7 @@ struct ReplayCard {
     private var tileSource: [String] {
         guard let source = report.tileSource else { return [] }
         var lines = [
-            row(
-                "source",
-                Figures.count(source.loads),
-                "tiles requested from \(source.address.printable)",
-                isHeading: true
-            )
+            row("source", Figures.count(source.loads), "tiles from \(source.address.printable)", isHeading: true)
         ]
         func add(_ label: String, _ count: Int, _ note: String = "") {
             if count > 0 { lines.append(row("  " + label, Figures.count(count), note)) }

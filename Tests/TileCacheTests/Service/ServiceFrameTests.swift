@@ -5,12 +5,13 @@ import Testing
 /// Frames of a view, and the counts of the cache.
 @Suite(.timeLimit(.minutes(15))) struct ServiceFrameTests {
     @Test func aViewBecomesSharpAndItsPixelsAreTheSources() throws {
-        let cache = try TileCache(byteLimit: .mebibytes(4))
+        let steps = StepScheduler.calm()
+        let cache = try steps.cache(byteLimit: .mebibytes(4))
         let source = PlainSource()
         let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
         let view = ServiceSetup.quiet(cache, [layer])
         view.update(ServiceSetup.viewport(1000, 1000))
-        #expect(eventually { view.frame().missingTileCount == 0 })
+        #expect(steps.reaches { view.frame().missingTileCount == 0 })
         let frame = view.frame()
         // 256 x 192 pixels at (872, 904): columns 13 ... 17, rows 14 ... 17.
         #expect(frame.count == 20)
@@ -20,7 +21,7 @@ import Testing
             #expect(placement.tileRectangle == PixelRect(minX: 0, minY: 0, maxX: 64, maxY: 64))
         }
         #expect(source.loads.values.allSatisfy { $0 == 1 })
-        #expect(cache.shutdown())
+        #expect(steps.runAll() && cache.shutdown())
     }
 
     @Test func framesSayWhatCameAndWhatWent() throws {
@@ -48,7 +49,8 @@ import Testing
 
     @Test func twoViewsOfTwoLayersShareOneLimit() throws {
         // A slot is 16 KiB: 64 x 64 pixels of 4 bytes. The two views need about 24 + 40 tiles.
-        let cache = try TileCache(byteLimit: .mebibytes(6))
+        let steps = StepScheduler.calm()
+        let cache = try steps.cache(byteLimit: .mebibytes(6))
         let blocking = PlainSource(layer: 0, absent: { ($0.column + $0.row) % 3 == 0 && $0.level == 6 })
         let queued = QueuedSource(layer: 1)
         let first = try cache.addLayer(blocking, pyramid: try ServiceSetup.pyramid())
@@ -67,7 +69,7 @@ import Testing
             let x = 600 + Double(step) * 45
             let first = ServiceSetup.viewport(x, 900)
             let second = ServiceSetup.viewport(4090 + x / 4, 2000, rotation: 0.6)
-            let isSharp = eventually {
+            let isSharp = steps.reaches {
                 a.update(first)
                 b.update(second)
                 answerSome()
@@ -80,7 +82,7 @@ import Testing
         }
         #expect(cache.statistics.loads.absent > 0)
         #expect(queued.take().count <= 4)
-        cache.shutdown()
+        #expect(steps.runAll() && cache.shutdown())
     }
 
     @Test func absentTilesAreNoGapAndTheirAncestorIsDrawn() throws {
