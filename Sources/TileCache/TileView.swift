@@ -106,7 +106,7 @@ public final class TileView: Sendable {
         set { core.setLevelBias(newValue, ofView: id) }
     }
 
-    /// Rings of tiles around what shows that the host wants too, 0 to 8. Default: 0.
+    /// Rings of further tiles around what shows, loaded too, 0 to 8. Default: 0.
     ///
     /// Around the upright rectangle that bounds the viewport, which is larger than a rotated viewport.
     /// Loaded after the needed tiles of all views and before all guesses, whatever the effort and the allowance. Neither
@@ -142,7 +142,7 @@ public final class TileView: Sendable {
     package var hasMoved: Bool { core.read { $0.views[id]?.model.hasMoved } ?? false }
 }
 
-/// What texture slots ask of a view.
+/// Interface of a view for texture slots.
 extension TileView {
     /// Identifies a list of upcoming tiles.
     package struct UpcomingVersion: Sendable {

@@ -21,7 +21,7 @@ package struct WarmReport: Encodable, Sendable, Hashable {
     package var done = 0
     /// Tiles that a store had.
     package var stored = 0
-    /// Tiles that the source was asked for.
+    /// Tiles requested from the source.
     package var loaded = 0
     package var absent = 0
     /// Tiles that could not be loaded; a second run tries them again.

@@ -36,6 +36,6 @@ struct PoolConfiguration: Sendable {
     /// Rounds bytes up to whole pages.
     func paged(_ bytes: Int) -> Int { bytes.roundedUp(toPages: pageBytes) }
 
-    /// Maximum wait that a source may ask for: a day, in nanoseconds.
+    /// Maximum wait that a source may set: a day, in nanoseconds.
     static let longestRetryWait: Int64 = 86_400_000_000_000
 }

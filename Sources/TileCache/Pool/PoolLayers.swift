@@ -53,7 +53,7 @@ struct PoolLayer: Sendable {
         level < synthesizedLevels ? 1 << min(2 * (synthesizedLevels - level), 62) : 1
     }
 
-    /// Counts a prefetch that begins, or for which the source is asked after all.
+    /// Counts a prefetch that begins, or that goes to the source after all.
     mutating func notePrefetch(atLevel level: Int, bytes: Int, asksSource: Bool, now: Int64) {
         guard asksSource else { return }
         let requests = requests(atLevel: level)

@@ -149,8 +149,8 @@ struct PoolState: ~Copyable {
 
     /// Returns the entry of a key, creating it if necessary. None if the table is full and nothing can be forgotten.
     ///
-    /// - Parameter forgetsAbsences: Whether absent and failed tiles may be forgotten for it; not for prefetches, or the
-    ///   source would be asked for absent tiles again and again.
+    /// - Parameter forgetsAbsences: Whether absent and failed tiles may be forgotten for it; not for prefetches, or
+    ///   absent tiles would be requested again and again.
     mutating func entry(for key: TileKey, forgetsAbsences: Bool = true) -> EntryID {
         let number = table.find(key)
         if number != .none { return number }

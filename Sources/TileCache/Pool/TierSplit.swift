@@ -15,7 +15,7 @@ struct TierSplit: Sendable {
     static let start = 0.7
     /// Share of the evidence kept per move. Rare hits that save a load must outlast frequent ones that save less.
     static let memory = 0.95
-    /// Cost of a load relative to a decompression. 40 ms against 0.1 ms for 256 KiB.
+    /// Cost of a load relative to a decompression: 40 ms, 0.1 ms for 256 KiB.
     static let loadCost = 400.0
 
     /// Fraction of the limit for compressed tiles while both tiers compete.

@@ -5,7 +5,7 @@ import Dispatch
 struct EncodedKeeper: Sendable {
     let core: CacheCore
     let ticket: LoadTicket
-    /// What the layer's stores are told; `nil` if it has none.
+    /// Notes for the layer's stores; `nil` if it has none.
     let notes: LoadNotes?
 }
 

@@ -4,8 +4,8 @@ extension CacheCore {
     ///
     /// - Parameters:
     ///   - hasPixels: Whether old pixels are drawn: stale entries are of no use then.
-    ///   - staysHere: Whether only stores that are known to have the tile are asked.
-    /// - Returns: What the source is told if none has it; otherwise `nil`.
+    ///   - staysHere: Whether only stores that are known to have the tile are used.
+    /// - Returns: Notes for the source if none has it; otherwise `nil`.
     func find(
         _ ticket: LoadTicket,
         _ layer: LayerRecord,
@@ -64,7 +64,7 @@ extension CacheCore {
             if use == .used { result = written }
             return use
         }
-        // The entry has gone since: the next attempt asks for all of it.
+        // The entry has gone since: the next attempt requests all of it.
         guard let result else { return .failed(isPermanent: false, retryAfter: 0) }
         if renewed == .notStored {
             // Without room to draw it, the next attempt needs it.

@@ -1,4 +1,4 @@
-/// What a renderer with texture slots asks of a view.
+/// Interface of a view for renderers with texture slots.
 extension CacheCore {
     func setLevelBias(_ bias: Double, ofView id: Int) {
         guard !isForked else { return }

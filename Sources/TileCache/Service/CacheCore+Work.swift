@@ -54,7 +54,7 @@ extension CacheCore {
             guard let notes = find(ticket, layer, tiers, hasPixels: hasPixels, staysHere: staysHere) else {
                 return true
             }
-            // A look-up takes time: the source is not asked for a load that is over.
+            // A look-up takes time: no source gets a load that is over.
             let isOver = perform { state in
                 state.isShutDown || state.pool.loads[ticket] == nil || !state.pool.mayAskSource(ticket, now: clock())
             }
@@ -141,7 +141,7 @@ extension CacheCore {
         end(ticket, result, took: clock() - start, notes: notes)
     }
 
-    /// - Parameter notes: What the source was told of stored tiles; only then may it say that one is unchanged.
+    /// - Parameter notes: Stored tiles of the request. Only with them may the answer be that one is unchanged.
     static func result(_ notes: LoadNotes? = nil, of load: () throws -> TileOutcome) -> LoadResult {
         do {
             switch try load() {
@@ -248,7 +248,7 @@ func currentThreadNumber() -> UInt64 {
 extension LayerRecord {
     /// Memory of a slot as a source sees it.
     ///
-    /// - Parameter notes: What the layer's stores are told. Default: nil, as the keeper has it.
+    /// - Parameter notes: Notes for the layer's stores. Default: nil, those of the keeper.
     func pixels(at address: UInt, level: Int, keeper: EncodedKeeper? = nil, notes: LoadNotes? = nil) -> TilePixels {
         let size = sizes[level]
         return TilePixels(

@@ -171,7 +171,7 @@ final class CacheCore: Sendable {
             return (plan, planner.isSettled(on: input.views), expected, learned)
         }
         let wished = LoadWaits.Watched(of: plan, after: input.wished, now: context.now)
-        // Rounded, so that slow growth seldom asks.
+        // Rounded, so that slow growth seldom needs a charge.
         let policyBytes = (learned + 16383) & ~16383
         let isCounted = perform { state -> Bool in
             if state.planning.end(settledCounters: isSettled ? input.counters : nil) { state.effects.plans = true }

@@ -11,9 +11,9 @@ struct Stores: Sendable {
     }
 
     private var records: [Record] = []
-    /// Bytes that the stores held when last asked.
+    /// Bytes of the stores at the last reading.
     private(set) var byteCount = 0
-    /// When to ask for these bytes again.
+    /// When to read these bytes again.
     private var due = Int64.min
 
     var isEmpty: Bool { records.isEmpty }

@@ -108,7 +108,7 @@ struct TileSynthesizer {
 
     /// Draws a tile that is not resident: from its children, or loaded.
     private mutating func make(_ child: TileCoordinate, halvings: Int) throws(LoadResult) -> Bool {
-        // A store that has to be asked would wait for each of thousands of descendants.
+        // A store without knowledge of its tiles would cost a look-up for each of thousands of descendants.
         if let tiers = layer.tiers, let store = tiers.nearest(child) {
             let now = core.clock()
             core.perform { $0.noteProgress(of: ticket, by: worker, now: now) }

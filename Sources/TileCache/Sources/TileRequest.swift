@@ -20,7 +20,7 @@ public final class TileRequest: Sendable {
     private let ticket: LoadTicket
     /// Parent load, if the tile is only needed to make a coarser one.
     private let child: ChildLoad?
-    /// What the layer's stores are told; `nil` if it has none.
+    /// Notes for the layer's stores; `nil` if it has none.
     private let notes: LoadNotes?
 
     init(core: CacheCore, layer: LayerID, ticket: LoadTicket, child: ChildLoad? = nil, notes: LoadNotes? = nil) {

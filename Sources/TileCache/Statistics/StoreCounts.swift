@@ -3,7 +3,7 @@ extension TileCacheStatistics {
     public struct StoreCounts: Hashable, Sendable, CountFields {
         /// Look-ups that found the tile, or that it does not exist.
         public internal(set) var hits = 0
-        /// Hits that were out of date: drawn while the source was asked again.
+        /// Hits that were out of date: drawn during a new request to the source.
         public internal(set) var staleHits = 0
         /// Look-ups that found nothing usable.
         public internal(set) var misses = 0

@@ -81,7 +81,7 @@ struct ViewModel: Sendable {
     var fitsBudget = false
     var viewport: TileViewport?
     var destination: ViewportDestination?
-    /// Rings of tiles around what shows that the host wants too.
+    /// Rings of further tiles around what shows, loaded too.
     var margin = 0
     var pan = TileCacheStatistics.DemandCounts()
     var zoom = TileCacheStatistics.DemandCounts()
