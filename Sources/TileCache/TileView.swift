@@ -44,11 +44,9 @@ public final class TileView: Sendable {
 
     /// Updates the needed tiles, for renderers that choose tiles themselves (perspective, globes, feedback buffers).
     ///
-    /// - Parameters:
-    ///   - tiles: The needed tiles; those of layers that the view does not show, and those that do not exist, are
-    ///     ignored.
-    ///   - time: Not used yet: a list does not describe movement. Default: `nil`, now.
-    public func update(needing tiles: [NeededTile], at time: MonotonicTime? = nil) {
+    /// - Parameter tiles: The needed tiles; those of layers that the view does not show, and those that do not exist,
+    ///   are ignored.
+    public func update(needing tiles: [NeededTile]) {
         guard !core.isForked else { return }
         let now = MonotonicTime.bounded(core.clock())
         core.perform { state in
@@ -111,7 +109,7 @@ public final class TileView: Sendable {
     /// Around the upright rectangle that bounds the viewport, which is larger than a rotated viewport.
     /// Loaded after the needed tiles of all views and before all guesses, whatever the effort and the allowance. Neither
     /// demands nor prefetches in ``TileCacheStatistics``; loads that are never drawn count as waste. Layers of
-    /// ``update(needing:at:)`` have none. Values out of range are clamped.
+    /// ``update(needing:)`` have none. Values out of range are clamped.
     public var margin: Int {
         get { core.read { $0.views[id]?.model.margin ?? 0 } }
         set {
