@@ -54,12 +54,12 @@ struct TextureReplay {
         }
         let picks = core.begin(screen)
         let result = core.finish()
-        count(screen, result, uploads: picks.count, at: now)
+        count(screen, result, at: now)
         isSettled = picks.isEmpty && result.waitingTileCount == 0
         cache.setLevelBias(result.levelBias, view: view, at: now)
     }
 
-    private mutating func count(_ screen: TextureScreen, _ result: TextureResult, uploads: Int, at now: Int64) {
+    private mutating func count(_ screen: TextureScreen, _ result: TextureResult, at now: Int64) {
         let exact = Set(result.placements.lazy.filter(\.isExact).map(\.identity.tile))
         var next: [TextureKey: Int64?] = [:]
         for want in screen.wants {

@@ -137,7 +137,7 @@ extension PoolState {
         if !layers[planned.key.layer].reservesLate || worth < .infinity || table[number].flags.contains(.refused) {
             // Leased, so that making room does not evict the tile itself.
             table.stage(number) { $0.leaseCount += 1 }
-            room = acquireSlot(for: number, worth: worth, now: now)
+            room = acquireSlot(for: number, worth: worth)
             table.stage(number) { $0.leaseCount -= 1 }
         }
         if !room.isGranted { forgetIfIdle(number) }
@@ -201,7 +201,7 @@ extension PoolState {
             forgetIfIdle(number)
         }
         notePeaks()
-        settleLimit(now: now)
+        settleLimit()
         // A source that has answered late gets requests again.
         if load.isWrittenOff { effects.lateWorkers += 1 }
         if load.isWrittenOff || queue.hasPassedForLoads || hasMorePins || wasOverLimit { effects.plans = true }

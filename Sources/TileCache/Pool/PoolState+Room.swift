@@ -1,8 +1,8 @@
 /// Makes room by eviction; never exceeds the limit.
 extension PoolState {
     /// Takes a slot for a tile of a layer, not charged to the layer. Evicts only tiles worth less than `worth`.
-    mutating func findSlot(layer: Int, worth: Float, now: Int64) -> Admission<SlotID> {
-        settleLimit(now: now)
+    mutating func findSlot(layer: Int, worth: Float) -> Admission<SlotID> {
+        settleLimit()
         // Above a lowered limit nothing takes memory, freed memory included. A tile that would not fit an empty pool
         // evicts nothing.
         guard !isOverLimit || availableBytes >= 0, fitsLimit(layer: layer) else {
@@ -23,7 +23,7 @@ extension PoolState {
                 }
                 if decommitUnused(missing, sparing: slotClass) { continue }
             }
-            switch evict(worth: worth, now: now, for: layer) {
+            switch evict(worth: worth, for: layer) {
             case .granted: continue
             case .demote(let victim): return .demote(victim)
             case .refused:
@@ -42,8 +42,8 @@ extension PoolState {
     mutating func makeBytes(_ bytes: Int) -> Bool {
         while availableBytes < bytes {
             if decommitUnused(bytes - availableBytes) { continue }
-            let victim = coldest(of: .compressed, worth: .infinity, now: 0)
-            let other = victim != .none ? victim : coldest(of: .decoded, worth: .infinity, now: 0)
+            let victim = coldest(of: .compressed, worth: .infinity)
+            let other = victim != .none ? victim : coldest(of: .decoded, worth: .infinity)
             if other != .none {
                 drop(other, cause: .capacity)
             } else if !shedEncoded(bytes - availableBytes) {
@@ -54,14 +54,14 @@ extension PoolState {
     }
 
     /// Frees bytes that a load takes in addition to its slot.
-    mutating func makeBytes(_ bytes: Int, worth: Float, layer: Int, now: Int64) -> Admission<Void> {
+    mutating func makeBytes(_ bytes: Int, worth: Float, layer: Int) -> Admission<Void> {
         while availableBytes < bytes {
             guard !isOverLimit else { return .refused }
             if decommitUnused(bytes - availableBytes) { continue }
-            let evicted = evict(worth: worth, now: now, for: layer)
+            let evicted = evict(worth: worth, for: layer)
             if evicted.isGranted { continue }
             if case .demote = evicted { return evicted }
-            guard dropUncompressed(worth: worth, layer: layer, now: now) else { return .refused }
+            guard dropUncompressed(worth: worth, layer: layer) else { return .refused }
         }
         return .granted(())
     }
@@ -70,12 +70,12 @@ extension PoolState {
     var compressedLimit: Int { Int(Double(ledger.limit) * split.compressedShare) }
 
     /// Evicts one tile worth less than `worth`.
-    private mutating func evict(worth: Float, now: Int64, for layer: Int) -> Admission<Void> {
-        let cold = table.counts.compressed > 0 ? coldest(of: .compressed, worth: worth, now: now, for: layer) : .none
+    private mutating func evict(worth: Float, for layer: Int) -> Admission<Void> {
+        let cold = table.counts.compressed > 0 ? coldest(of: .compressed, worth: worth, for: layer) : .none
         // A margin of a few slots: turning pages into slots costs fresh memory each time.
         let isTierFull = pages.usedBytes > compressedLimit + 4 * slotBytes(ofLayer: layer)
         let isColdFirst = cold != .none && (isTierFull || hasFullCompressedShare(layer: layer))
-        let victim = isColdFirst ? .none : coldest(of: .decoded, worth: worth, now: now, for: layer)
+        let victim = isColdFirst ? .none : coldest(of: .decoded, worth: worth, for: layer)
         if victim != .none, canDemote(victim) {
             if demoteToEncoded(victim) { return .granted(()) }
             return codecJobs.count < configuration.maximumCodecJobs ? .demote(victim) : .refused
@@ -102,7 +102,7 @@ extension PoolState {
     /// Finds the first tile of a tier to evict, by recency or by value. Returns none if nothing is evictable.
     ///
     /// - Parameter layer: Layer that needs the room; shares of layers count. Default: nil, none.
-    mutating func coldest(of tier: EntryList, worth: Float, now: Int64, for layer: Int? = nil) -> EntryID {
+    mutating func coldest(of tier: EntryList, worth: Float, for layer: Int? = nil) -> EntryID {
         noteEvictionSteps(1)
         var walk = ColdWalk(tier, for: layer, in: self)
         guard configuration.eviction == .value else {

@@ -1,8 +1,8 @@
 /// Maximum and guaranteed shares of the limit by layer.
 extension PoolState {
     /// Takes a slot for a tile, charged to its layer. Evicts only tiles worth less than `worth`.
-    mutating func acquireSlot(layer: Int, worth: Float, now: Int64) -> Admission<SlotID> {
-        let room = findSlot(layer: layer, worth: worth, now: now)
+    mutating func acquireSlot(layer: Int, worth: Float) -> Admission<SlotID> {
+        let room = findSlot(layer: layer, worth: worth)
         let slotBytes = slotBytes(ofLayer: layer)
         if room.isGranted { layers.change(layer) { $0.slotBytes += slotBytes } }
         return room

@@ -71,7 +71,7 @@ extension PoolState {
     /// - Parameter steps: Maximum evictions and decommits.
     /// - Returns: Whether more steps would help.
     @discardableResult
-    mutating func trim(toBytes bytes: Int, sparingPins: Bool = true, now: Int64, steps: Int = .max) -> Bool {
+    mutating func trim(toBytes bytes: Int, sparingPins: Bool = true, steps: Int = .max) -> Bool {
         var left = steps
         // Memory on its way to the system counts as gone.
         while committedBytes - ledger.leavingBytes > bytes {
@@ -90,10 +90,10 @@ extension PoolState {
             left -= 1
             // A long trim does not weigh each tile: hardly any of them stay.
             let isLarge = excess > bytes / 16
-            let cold = isLarge ? oldest(of: .compressed) : coldest(of: .compressed, worth: .infinity, now: now)
+            let cold = isLarge ? oldest(of: .compressed) : coldest(of: .compressed, worth: .infinity)
             let other =
                 cold != .none
-                ? cold : isLarge ? oldest(of: .decoded) : coldest(of: .decoded, worth: .infinity, now: now)
+                ? cold : isLarge ? oldest(of: .decoded) : coldest(of: .decoded, worth: .infinity)
             if other != .none {
                 drop(other, cause: .trimmed)
                 continue
@@ -142,10 +142,10 @@ extension PoolState {
     ///
     /// - Returns: Whether `settleLimit` has to continue.
     @discardableResult
-    mutating func setByteLimit(_ bytes: Int, now: Int64, steps: Int = .max) -> Bool {
+    mutating func setByteLimit(_ bytes: Int, steps: Int = .max) -> Bool {
         // Until it is reached nothing more is taken.
         ledger.setLimit(bytes, committed: committedBytes)
-        return settleLimit(now: now, steps: steps)
+        return settleLimit(steps: steps)
     }
 
     /// Allows the tiles of a layer to be compressed.
@@ -156,9 +156,9 @@ extension PoolState {
 
     /// Evicts until a lowered limit is met; returns whether more steps would help.
     @discardableResult
-    mutating func settleLimit(now: Int64, steps: Int = stepsAtOnce) -> Bool {
+    mutating func settleLimit(steps: Int = stepsAtOnce) -> Bool {
         guard isOverLimit else { return false }
-        let goesOn = trim(toBytes: ledger.limit, sparingPins: false, now: now, steps: steps)
+        let goesOn = trim(toBytes: ledger.limit, sparingPins: false, steps: steps)
         ledger.noteLimit(committed: committedBytes)
         notePeaks()
         return goesOn

@@ -157,7 +157,7 @@ struct PoolState: ~Copyable {
         if forgetsAbsences, table.isFull || !canGrowTable { forgetAbsences() }
         // Tiles that take only an entry must not grow the table at the cost of all others.
         if table.isFull || (!canGrowTable && table.counts.solid > table.count / 2) {
-            let cold = coldest(of: .solid, worth: .infinity, now: 0)
+            let cold = coldest(of: .solid, worth: .infinity)
             if cold != .none { drop(cold, cause: .capacity) }
         }
         // Recomputed in each pass: making room may decommit the page that the entry would have taken.

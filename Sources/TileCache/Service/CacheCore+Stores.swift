@@ -140,7 +140,7 @@ extension CacheCore {
     ) -> (LoadResult, EntryUse) {
         var use = EntryUse.used
         if entry.kind != .absent {
-            guard let slot = takeSlot(layer: ticket.key.layer, { $0.pool.reserve(ticket.load, now: $1) }) else {
+            guard let slot = takeSlot(layer: ticket.key.layer, { $0.pool.reserve(ticket.load) }) else {
                 return (.refused, .used)
             }
             var pixels = layer.pixels(at: slot.address, level: ticket.key.level)

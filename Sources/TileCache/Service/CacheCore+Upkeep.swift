@@ -184,9 +184,8 @@ extension CacheCore {
     }
 
     func trim(toBytes bytes: Int) {
-        let now = clock()
         while perform({ state in
-            let goesOn = state.pool.trim(toBytes: max(bytes, 0), now: now, steps: PoolState.stepsAtOnce)
+            let goesOn = state.pool.trim(toBytes: max(bytes, 0), steps: PoolState.stepsAtOnce)
             // Needed tiles may have been evicted too.
             if !goesOn { state.effects.plans = true }
             return goesOn
@@ -209,10 +208,10 @@ extension CacheCore {
             guard !state.isShutDown, change(&state) else { return nil }
             let limit = state.pressure.bytes(of: state.fullByteLimit)
             state.shrinkCodecs(toLimit: limit)
-            return state.pool.setByteLimit(limit, now: now, steps: PoolState.stepsAtOnce)
+            return state.pool.setByteLimit(limit, steps: PoolState.stepsAtOnce)
         }
         guard var goesOn = begun else { return }
-        while goesOn { goesOn = perform { $0.pool.settleLimit(now: now) } }
+        while goesOn { goesOn = perform { $0.pool.settleLimit() } }
         fitCodecs()
         let views = read { $0.views.count }
         for place in 0..<views { perform { $0.refit(view: place, now: now) } }

@@ -162,7 +162,7 @@ extension CacheCore {
     func write(_ ticket: LoadTicket, _ notes: LoadNotes?, _ body: (inout TilePixels) throws -> TileOutcome) -> Bool {
         enterActivity()
         defer { leaveActivity() }
-        guard let slot = takeSlot(layer: ticket.key.layer, { $0.pool.reserve(ticket.load, now: $1) }) else {
+        guard let slot = takeSlot(layer: ticket.key.layer, { $0.pool.reserve(ticket.load) }) else {
             complete(ticket, .refused, notes)
             return false
         }
@@ -175,11 +175,11 @@ extension CacheCore {
         return true
     }
 
-    /// Asks the pool for memory; `nil` if there is none. Victims are compressed outside of the lock.
-    func admit<Grant: Sendable>(_ ask: (inout CoreState, _ now: Int64) -> Admission<Grant>) -> Grant? {
+    /// Requests memory of the pool; `nil` if there is none. Victims are compressed outside of the lock.
+    func admit<Grant: Sendable>(_ request: (inout CoreState) -> Admission<Grant>) -> Grant? {
         while true {
             let (answer, demotion) = perform { state -> (Admission<Grant>, CodecWork?) in
-                let answer = ask(&state, clock())
+                let answer = request(&state)
                 guard case .demote(let victim) = answer else { return (answer, nil) }
                 return (answer, state.beginDemotion(victim))
             }
@@ -193,9 +193,9 @@ extension CacheCore {
     /// Takes a slot; `nil` if there is none.
     func takeSlot(
         layer: Int,
-        _ ask: (inout CoreState, _ now: Int64) -> Admission<SlotID>
+        _ request: (inout CoreState) -> Admission<SlotID>
     ) -> (slot: SlotID, address: UInt)? {
-        admit { state, now in ask(&state, now).map { ($0, state.address(of: $0, layer: layer)) } }
+        admit { state in request(&state).map { ($0, state.address(of: $0, layer: layer)) } }
     }
 
     /// Ends an asynchronous load; its worker continues.

@@ -111,7 +111,7 @@ final class CacheCore: Sendable {
             let now = clock()
             if state.finishRemovals() { state.effects.plans = true }
             state.planning.begin()
-            let isSettling = state.pool.settleLimit(now: now)
+            let isSettling = state.pool.settleLimit()
             // A lowered limit may require more steps, and pins may still have to be entered.
             if state.enterMissing(now: now) || isSettling { state.effects.plans = true }
             if !state.asked.isEmpty { state.pruneAsked() }

@@ -91,6 +91,6 @@ extension CacheCore {
         guard ticket.slot == .none else {
             return read { $0.address(of: ticket.slot, layer: ticket.key.layer) }
         }
-        return takeSlot(layer: ticket.key.layer) { $0.pool.reserve(ticket.load, now: $1) }?.address
+        return takeSlot(layer: ticket.key.layer) { $0.pool.reserve(ticket.load) }?.address
     }
 }

@@ -57,7 +57,7 @@ struct TileSynthesizer {
         let layer = ticket.key.layer
         core.perform { state in
             if let slot = scratch.slot {
-                state.pool.returnScratch(slot, layer: layer, now: core.clock())
+                state.pool.returnScratch(slot, layer: layer)
             } else {
                 state.synthesis.returnSpare(ofLayer: layer)
             }
@@ -188,7 +188,7 @@ struct TileSynthesizer {
         let isSpare = core.perform { $0.synthesis.takeSpare(ofLayer: layer) }
         if isSpare {
             scratch = Scratch(slot: nil, address: UInt(bitPattern: synthesis.spare.base))
-        } else if let taken = core.takeSlot(layer: layer, { $0.pool.takeScratch(for: load, now: $1) }) {
+        } else if let taken = core.takeSlot(layer: layer, { $0.pool.takeScratch(for: load) }) {
             scratch = Scratch(slot: taken.slot, address: taken.address)
         }
         guard let scratch else { throw .refused }

@@ -36,9 +36,9 @@ import Testing
         let small = TilePool(tiles: 40, byValue)
         for column in 0..<40 { small.load(column) }
         small.install((0..<40).map { small.wish($0, $0 == 7 ? 1 : 2) })
-        small.pool.trim(toBytes: 39 * TilePool.tileBytes, now: small.now)
+        small.pool.trim(toBytes: 39 * TilePool.tileBytes)
         #expect(small.resident == Set(0..<40).subtracting([7]))
-        small.pool.trim(toBytes: 20 * TilePool.tileBytes, now: small.now)
+        small.pool.trim(toBytes: 20 * TilePool.tileBytes)
         #expect(!small.resident.contains(0))
     }
 
@@ -236,7 +236,7 @@ import Testing
         #expect(small.resident == [0, 1, 2] && small.decoded.isEmpty)
         for left in [[0, 1], [1], []] as [Set<Int>] {
             let bytes = left.count * 4096
-            small.pool.trim(toBytes: bytes, now: small.now)
+            small.pool.trim(toBytes: bytes)
             small.pool.finishDecommits(small.pool.takePendingDecommits())
             #expect(small.resident == left)
         }

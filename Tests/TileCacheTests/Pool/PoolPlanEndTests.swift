@@ -29,7 +29,7 @@ import Testing
         let other = pool.nextJob(now: 2)
         #expect(other == nil)
 
-        if let stored = pool.finishDemotion(demotion, .solid(7), now: 3) { pool.finishStore(stored) }
+        if let stored = pool.finishDemotion(demotion, .solid(7)) { pool.finishStore(stored) }
         guard case .load(let third) = pool.nextJob(now: 3) else { throw Problem.noLoad }
         #expect(third.key == key(2))
         pool.finishLoad(second.load, .pixels, now: 4)

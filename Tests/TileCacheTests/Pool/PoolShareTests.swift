@@ -92,7 +92,7 @@ import Testing
         small.load(key(1, layer: 1))
         small.install([small.demand(key(2, layer: 1))])
         let ticket = try #require(small.beginLoad())
-        let block = small.pool.reserveEncoded(ticket, bytes: bytes, checksum: 1, now: small.now)
+        let block = small.pool.reserveEncoded(ticket, bytes: bytes, checksum: 1)
         #expect((block != nil) == fits)
         small.end(ticket)
     }
@@ -103,12 +103,12 @@ import Testing
         for round in 0..<20 {
             small.install([small.demand(key(round, layer: 1))])
             let load = try #require(small.beginLoad())
-            let room = small.pool.takeScratch(for: load.load, now: small.now)
+            let room = small.pool.takeScratch(for: load.load)
             guard case .granted(let slot) = room else {
                 Issue.record("no scratch memory in round \(round)")
                 return
             }
-            small.pool.returnScratch(slot, layer: 1, now: small.now)
+            small.pool.returnScratch(slot, layer: 1)
             small.end(load)
             let number = small.pool.table.find(key(round, layer: 1))
             small.demote(small.pool.beginDemotion(number))

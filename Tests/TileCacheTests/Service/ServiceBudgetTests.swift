@@ -22,7 +22,7 @@ import Testing
         cache.core.lock.withLock { state in
             for tile in (try? ServiceSetup.pyramid().neededTiles(under: ServiceSetup.viewport(600, 600), at: 6)) ?? [] {
                 let number = state.pool.table.find(TileKey(layer: 0, tile))
-                _ = state.pool.finishDemotion(state.pool.beginDemotion(number), .solid(7), now: 0)
+                _ = state.pool.finishDemotion(state.pool.beginDemotion(number), .solid(7))
             }
         }
         #expect(cache.statistics.memory.compressedTiles == 20)
