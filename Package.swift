@@ -211,6 +211,11 @@ let package = Package(
     ]
 #endif
 
+// Tests link the modules: the C libraries are linked by the release build alone.
+if Context.environment["TILECACHE_SANITIZED"] != nil || Context.environment["TILECACHE_TESTING"] != nil {
+    package.products.removeAll { $0.name.hasSuffix("-dynamic") || $0.name.hasSuffix("-static") }
+}
+
 // .ci/run builds only what has threads or memory of its own with a sanitizer, and the tests of that.
 if Context.environment["TILECACHE_SANITIZED"] != nil {
     let left = [

@@ -5,8 +5,8 @@ private let formats: [TilePixelFormat] = [
     .rgba8, .bgra8, .gray8, .gray16, .rgba16, .float32, .opaque(bytesPerTile: 512),
 ]
 
-/// Fuzzes blocks: random ones, and ones with any header and a valid checksum, so that decoding is reached. Compressed
-/// tiles must come back unchanged, or fail if a bit was flipped.
+/// Fuzzes blocks: random ones, and ones with any header and a valid checksum. The second kind reaches decoding.
+/// Compressed tiles must come back unchanged, or fail if a bit was flipped.
 func fuzzBlock(_ input: UnsafeRawBufferPointer) {
     guard let codec else { fatalError("no codec") }
     var bytes = Bytes(input)

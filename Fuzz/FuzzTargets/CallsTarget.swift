@@ -34,7 +34,7 @@ final class CallSession {
     }
 }
 
-/// A sequence of calls with any arguments; pointers are valid or null, as the header requires.
+/// A sequence of calls with any arguments. Pointers are valid or null, as the header requires.
 func fuzzCalls(_ input: UnsafeRawBufferPointer) {
     var bytes = Bytes(input)
     let session = CallSession()
@@ -144,7 +144,9 @@ private func call(_ session: CallSession, _ bytes: inout Bytes) {
         }
         let size = bytes.byte() < 200 ? MemoryLayout<tilecache_needed_tile>.size : Int(bytes.byte())
         let count = size == MemoryLayout<tilecache_needed_tile>.size ? needed.count : 1
-        _ = tilecache_view_update_needed(session.view(&bytes), &needed, count, min(size, 32), bytes.integer())
+        _ = tilecache_view_update_needed(session.view(&bytes), &needed, count, min(size, 32))
+        // Inputs of the corpus have a time here.
+        _ = bytes.integer()
     case 17:
         let tile = tilecache_coordinate(level: bytes.integer(), column: bytes.integer(), row: bytes.integer())
         var isResident: Int32 = 0

@@ -3,7 +3,7 @@ import Foundation
 @testable import TileCache
 @testable import TileSources
 
-/// A descriptor up to the first zero byte, then an image decoded as one of its tiles.
+/// A descriptor up to the first zero byte, then an image of its tiles.
 func fuzzDeepZoom(_ input: UnsafeRawBufferPointer) {
     var bytes = Bytes(input)
     let draw = bytes.byte()

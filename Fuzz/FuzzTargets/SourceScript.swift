@@ -1,6 +1,6 @@
 import CTileCache
 
-/// A source of the C interface with valid and invalid answers, chosen by tile and seed.
+/// A source of the C interface. Tile and seed choose valid and invalid answers.
 func scriptedSource(_ seed: UInt8) -> tilecache_source {
     var source = tilecache_source()
     _ = tilecache_source_init(&source, MemoryLayout<tilecache_source>.size)

@@ -11,7 +11,7 @@ struct AreaPainter {
     private let growth: [Float]
     private let rivers: [Float]
     private let towns: TownGrid
-    /// Half the width of a river in pixels. 0 if rivers are too dense to be shown.
+    /// Half the width of a river in pixels; 0 if rivers are too dense.
     private let riverHalfWidth: Float
 
     init(frame: TileFrame, terrain: Terrain, towns: TownGrid, salt: UInt32) {
@@ -150,7 +150,7 @@ struct AreaPainter {
     private func world(_ pixel: Int) -> Double { (Double(pixel) + 0.5) * frame.worldPerPixel }
 }
 
-/// Border at which a field crosses a threshold within a patch, as coverage of each pixel.
+/// Border where a field crosses a threshold, as coverage of each pixel of a patch.
 private struct Border {
     private let patch: Patch
     private let threshold: Float

@@ -54,7 +54,7 @@ public struct DemoWorld: Sendable {
         settlements = Settlements(terrain: terrain, worldWidth: Double(worldWidth), seed: SplitMix64.mixed(seed ^ 1))
     }
 
-    /// Level whose pixels are world pixels, in a power-of-two pyramid whose level 0 is one tile.
+    /// Level whose pixels are world pixels. The pyramid is of powers of two, and level 0 is one tile.
     public var maximumLevel: Int {
         var level = 0
         while tileSize << level < max(worldWidth, worldHeight) { level += 1 }

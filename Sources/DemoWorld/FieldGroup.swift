@@ -1,4 +1,4 @@
-/// A group of parallel fields in a square of the world: parcels of a few colours with hedges.
+/// A group of parallel fields in a square of the world. Parcels of a few colours with hedges.
 struct FieldGroup {
     /// Size of the square in world pixels. A power of two, so that no cell of a frame's grid lies in two squares.
     private static let size = 1024.0

@@ -70,7 +70,7 @@ struct GradientNoise {
     }
 }
 
-/// A position along one side of a lattice: cell, fraction of it, and that fraction eased.
+/// A position along one side of a lattice. Cell, fraction of it, and that fraction eased.
 private struct Lattice {
     let index: Int
     let part: Float

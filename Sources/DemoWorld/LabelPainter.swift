@@ -133,7 +133,7 @@ private struct TextMask {
 
     subscript(x: Int, y: Int) -> (ink: Float, halo: Float) { (ink[y * width + x], halo[y * width + x]) }
 
-    /// The halo is the ink, two pixels wider on each side and fading over the second.
+    /// The halo is the ink, two pixels wider on each side. It fades over the second.
     private mutating func widen() {
         for y in 0..<height {
             for x in 0..<width where ink[y * width + x] > 0 {

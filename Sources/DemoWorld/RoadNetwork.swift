@@ -81,7 +81,7 @@ struct RoadNetwork {
         let (bend, otherBend) = (random.next(from: -0.25, to: 0.25), random.next(from: -0.25, to: 0.25))
         let first = (x: start.x + dx * 0.33 - dy * bend, y: start.y + dy * 0.33 + dx * bend)
         let second = (x: start.x + dx * 0.67 - dy * otherBend, y: start.y + dy * 0.67 + dx * otherBend)
-        guard isNear(frame, start, end, first, second), isOnLand(start, first, second) else { return }
+        guard isNear(frame, start, end, first, second), isOnLand(first, second) else { return }
 
         let scale = 1 / frame.worldPerPixel
         var last = (x: start.x * scale, y: start.y * scale)
@@ -115,11 +115,7 @@ struct RoadNetwork {
     }
 
     /// Roads cross bays but not oceans.
-    private func isOnLand(
-        _ start: Settlement,
-        _ first: (x: Double, y: Double),
-        _ second: (x: Double, y: Double)
-    ) -> Bool {
+    private func isOnLand(_ first: (x: Double, y: Double), _ second: (x: Double, y: Double)) -> Bool {
         let width = settlements.worldWidth
         func home(_ x: Double) -> Double { x - (x / width).rounded(.down) * width }
         return terrain.elevation(x: home(first.x), y: first.y) > -0.01

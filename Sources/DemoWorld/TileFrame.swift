@@ -1,4 +1,4 @@
-/// The pixels to draw: a square of the level's plane, and its world pixels per pixel.
+/// The pixels to draw. A square of the level's plane, and its world pixels per pixel.
 ///
 /// Everything is computed from the position in the plane, never from the position in the tile, so that two tiles agree
 /// to the bit along their border.

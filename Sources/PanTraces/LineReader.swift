@@ -53,7 +53,7 @@ package final class LineReader {
         buffer.deallocate()
     }
 
-    /// The next line without its end, valid until the next call; `nil` after the last one.
+    /// The next line without its end, valid until the next call. `nil` after the last one.
     package func next() throws(PanTraceError) -> UnsafeRawBufferPointer? {
         var searched = start
         while true {

@@ -1,4 +1,4 @@
-/// Reason why a pan trace cannot be replayed: the file, the line, and what was expected.
+/// Why a pan trace cannot be replayed: the file, the line, what was expected.
 public struct PanTraceError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Kind of error, for programs; ``PanTraceError/description`` is for display.
     public enum Kind: Hashable, Sendable {
@@ -63,7 +63,7 @@ public struct PanTraceError: Error, Hashable, Sendable, CustomStringConvertible 
         file + (line.map { ":\($0)" } ?? "") + ": expected \(expected)" + (found.map { ", found \($0)" } ?? "")
     }
 
-    /// The first of some bytes of a file, in quotes, safe to print on any terminal.
+    /// The first of some bytes of a file, in quotes, safe on any terminal.
     package static func quoted(_ bytes: some Sequence<UInt8>) -> String {
         var text = "\""
         for (index, byte) in bytes.enumerated() {

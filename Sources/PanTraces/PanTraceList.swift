@@ -6,7 +6,7 @@
 
 /// Finds the traces that arguments of a command line name.
 public enum PanTraceList {
-    /// Lists files as given, and all `.csv` files in directories and their subdirectories, sorted by path.
+    /// Lists files as given, and all `.csv` files below directories, sorted by path.
     ///
     /// Hidden files, and directories behind symbolic links, are left out: a link may form a cycle.
     ///

@@ -1,6 +1,6 @@
 import TileCache
 
-/// Strokes, pauses, speeds and zooms of a trace, with the definitions used for the recorded traces.
+/// Strokes, pauses, speeds and zooms of a trace, defined as for the recorded traces.
 ///
 /// - A stroke is motion at one scale between pauses of at least 150 ms whose ends are at least 30 px apart on screen.
 /// - Speeds are those of the centre between points of a 50 ms grid, if it moved and the scale stayed; it moves straight

@@ -1,6 +1,6 @@
 /// Parses numbers with units, as on a command line.
 public enum QuantityText {
-    /// Parses a number of bytes, such as `64MiB`, `1.5GB` or `262144`; `nil` if invalid, as `4k`.
+    /// Parses a number of bytes, such as `64MiB`, `1.5GB` or `262144`. `nil` if invalid, as `4k`.
     ///
     /// The result is an integer below 2^62. KiB, MiB, GiB, TiB are powers of 1024; kB, MB, GB, TB of 1000; B or nothing
     /// is bytes.

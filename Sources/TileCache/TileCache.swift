@@ -8,7 +8,7 @@ import Dispatch
     import Darwin
 #endif
 
-/// A cache of decoded and compressed tiles under one hard byte limit, filled ahead of need.
+/// A cache of decoded and compressed tiles under one byte limit, filled ahead of need.
 ///
 /// A renderer creates one cache, adds its layers and creates a view for each viewport. For each frame it updates the
 /// viewport (``TileView/update(_:at:destination:)``) and draws the result of ``TileView/frame()``. All methods may be
@@ -156,7 +156,7 @@ public final class TileCache: Sendable {
         return TileView(core: core, id: place, makePolicy: policy)
     }
 
-    /// What this session has taught of a layer so far; `nil` if no view shows it.
+    /// What this session has taught of a layer so far. `nil` if no view shows it.
     ///
     /// Of the views that exist: take it before they are released. Does not contain ``LayerOptions/profile``. Takes a
     /// few milliseconds.

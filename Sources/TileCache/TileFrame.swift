@@ -15,7 +15,7 @@ public struct TileIdentity: Hashable, Sendable {
     }
 }
 
-/// A leased decoded tile: its bytes neither move nor change until its last copy is released.
+/// A leased decoded tile. Its bytes neither move nor change until its last copy is released.
 ///
 /// The tiles of a frame share one lease. To keep one of them for long, lease it alone with ``retained()`` and release
 /// the frame.
@@ -100,7 +100,7 @@ public struct TileMemory: Hashable, @unchecked Sendable {
     public let rangeAddress: UnsafeRawPointer
     /// Bytes of the range, a multiple of a page. Most of them are addresses without memory.
     public let rangeByteCount: Int
-    /// Bytes from one slot to the next, a multiple of a page; at least the bytes of a tile.
+    /// Bytes from one slot to the next, a multiple of a page. At least the bytes of a tile.
     public let slotStride: Int
     /// Index of the tile's slot in the range, from 0.
     public let slotIndex: Int
@@ -175,7 +175,7 @@ public struct TileFrame: RandomAccessCollection, Sendable, CustomStringConvertib
     public let missingTileCount: Int
     /// Needed tiles that are unavailable, in the order of the screen. Fallbacks, if any, are drawn in their place.
     public internal(set) var unavailable: [UnavailableTile] = []
-    /// Viewport of the last update; `nil` before the first, and if the renderer lists the needed tiles itself.
+    /// Viewport of the last update. `nil` before the first, and if the renderer lists the needed tiles itself.
     package internal(set) var viewport: TileViewport?
     /// How the view chooses levels, without its level bias.
     package internal(set) var selection = TileLevelSelection()
@@ -197,7 +197,7 @@ public struct TileFrame: RandomAccessCollection, Sendable, CustomStringConvertib
     public var startIndex: Int { 0 }
     /// One past the last placement.
     public var endIndex: Int { contents.tiles.count }
-    /// The placement at an index: by layer, fallbacks in the place of the tiles they replace.
+    /// The placement at an index. By layer; fallbacks are in the place of the tiles they replace.
     public subscript(position: Int) -> TilePlacement {
         guard let hold else { preconditionFailure("an empty frame has no placements") }
         return contents.placement(at: position, hold: hold)

@@ -44,11 +44,9 @@ public final class TileView: Sendable {
 
     /// Updates the needed tiles, for renderers that choose tiles themselves (perspective, globes, feedback buffers).
     ///
-    /// - Parameters:
-    ///   - tiles: The needed tiles; those of layers that the view does not show, and those that do not exist, are
-    ///     ignored.
-    ///   - time: Not used yet: a list does not describe movement. Default: `nil`, now.
-    public func update(needing tiles: [NeededTile], at time: MonotonicTime? = nil) {
+    /// - Parameter tiles: The needed tiles; those of layers that the view does not show, and those that do not exist,
+    ///   are ignored.
+    public func update(needing tiles: [NeededTile]) {
         guard !core.isForked else { return }
         let now = MonotonicTime.bounded(core.clock())
         core.perform { state in
@@ -106,12 +104,12 @@ public final class TileView: Sendable {
         set { core.setLevelBias(newValue, ofView: id) }
     }
 
-    /// Rings of tiles around what shows that the host wants too, 0 to 8. Default: 0.
+    /// Rings of further tiles around what shows, loaded too, 0 to 8. Default: 0.
     ///
     /// Around the upright rectangle that bounds the viewport, which is larger than a rotated viewport.
     /// Loaded after the needed tiles of all views and before all guesses, whatever the effort and the allowance. Neither
     /// demands nor prefetches in ``TileCacheStatistics``; loads that are never drawn count as waste. Layers of
-    /// ``update(needing:at:)`` have none. Values out of range are clamped.
+    /// ``update(needing:)`` have none. Values out of range are clamped.
     public var margin: Int {
         get { core.read { $0.views[id]?.model.margin ?? 0 } }
         set {
@@ -125,7 +123,7 @@ public final class TileView: Sendable {
     /// Size of the needed tiles if they exceed the limit; 0 if they fit. Coarser ones are drawn until they do.
     public var shortfall: ByteCount { .bytes(core.read { $0.views[id]?.model.shortfallBytes } ?? 0) }
 
-    /// Waits, in nanoseconds, of tiles that were missed and have become drawable since the last call.
+    /// Waits of missed tiles that have become drawable since the last call, in nanoseconds.
     package func takeWaits() -> [Int64] {
         core.perform { state in
             defer { state.views[id]?.waits.removeAll() }
@@ -142,7 +140,7 @@ public final class TileView: Sendable {
     package var hasMoved: Bool { core.read { $0.views[id]?.model.hasMoved } ?? false }
 }
 
-/// What texture slots ask of a view.
+/// Interface of a view for texture slots.
 extension TileView {
     /// Identifies a list of upcoming tiles.
     package struct UpcomingVersion: Sendable {
@@ -156,6 +154,6 @@ extension TileView {
         core.upcoming(ofView: id, limit: limit, unless: version?.version).map { (UpcomingVersion(version: $0), $1) }
     }
 
-    /// Leases decoded tiles of the view's cache, each alone; `nil` for those that have gone since.
+    /// Leases decoded tiles of the view's cache, each alone. `nil` for those that have gone since.
     package func lease(_ tiles: [TileIdentity]) -> [LeasedTile?] { core.lease(tiles) }
 }

@@ -60,7 +60,7 @@ public struct TileViewDiagnostics: Hashable, Sendable {
         public let reason: Reason
         /// Present residency of the tile, which may be newer than the plan.
         public let state: TileState
-        /// Worth of the tile to the policy, larger is sooner; infinite for needed and pinned tiles.
+        /// Worth of the tile to the policy, larger is sooner. Infinite for needed and pinned tiles.
         public let worth: Float
     }
 

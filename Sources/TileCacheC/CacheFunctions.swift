@@ -15,7 +15,7 @@ package final class CacheRecord: Sendable {
 
     private let state = Lock(State())
 
-    /// Maximum number of layers of a cache: a tile's key has 16 bits for its layer.
+    /// Maximum number of layers of a cache. A tile's key has 16 bits for its layer.
     package static let maximumLayerCount = 65_536
 
     /// Adds a layer and stores it by its number.

@@ -1,7 +1,7 @@
 internal import CTileCache
 internal import Synchronization
 
-/// A caller's context pointer and its destroy function, called once when the last reference is released.
+/// A caller's context pointer and its destroy function. Called once, when the last reference is released.
 ///
 /// `@unchecked Sendable`: the pointer is never dereferenced here, and the interface documents that callbacks come from
 /// any thread.

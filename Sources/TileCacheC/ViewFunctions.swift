@@ -184,8 +184,7 @@ public func tileCacheViewUpdateNeeded(
     _ view: OpaquePointer?,
     _ tiles: UnsafePointer<tilecache_needed_tile>?,
     _ tileCount: Int,
-    _ tileSize: Int,
-    _ time: Int64
+    _ tileSize: Int
 ) -> tilecache_status {
     attempt { () throws(Failure) in
         let handle = try viewHandle(view)
@@ -204,7 +203,7 @@ public func tileCacheViewUpdateNeeded(
             let id = try handle.record.layer(tile.layer)
             needed.append(NeededTile(layer: id, tile: TileCoordinate(tile.tile), importance: tile.importance))
         }
-        handle.view.update(needing: needed, at: moment(time))
+        handle.view.update(needing: needed)
     }
 }
 

@@ -17,7 +17,7 @@ extension TileView {
         onTilesReady = { MainActor.assumeIsolated { handler() } }
     }
 
-    /// Creates a stream with an element when tiles that would improve the last frame are ready.
+    /// Creates a stream of elements: tiles that would improve the last frame are ready.
     ///
     /// Elements that were not taken are merged into one. The stream ends with the view, and when the handler is
     /// replaced; `for await` does not keep the view alive.

@@ -4,7 +4,7 @@ import TileCache
 struct DiskStoreState {
     var buffer: WriteBuffer
     var generations: [TileStoreNamespace: UInt64] = [:]
-    /// Number of a namespace's last look-up that found an entry, or of its last new entry.
+    /// Number of a namespace's last hit, or of its last new entry.
     private(set) var namespaceUses: [TileStoreNamespace: UInt64] = [:]
     private var uses: UInt64 = 0
     var hits = HitLog()

@@ -31,7 +31,7 @@ final class DiskWriter {
     private(set) var evictions = 0
     /// Transactions that changed something.
     private(set) var commits = 0
-    /// Sequence number of a namespace's last use. 0 if not used since the store was opened.
+    /// Sequence number of a namespace's last use; 0 if unused since the opening.
     var lastUse: (TileStoreNamespace) -> UInt64 = { _ in 0 }
     /// Called with a namespace that was removed to make room for another.
     var forgotten: (TileStoreNamespace) -> Void = { _ in }

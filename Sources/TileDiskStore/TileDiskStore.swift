@@ -37,7 +37,7 @@ public final class TileDiskStore: TileStore {
     /// "disk".
     public var label: String { "disk" }
     /// Bytes that all files may have.
-    public var byteLimit: Int? { core.state.withLock { $0.limit } }
+    public var byteLimit: Int { core.state.withLock { $0.limit } }
 
     /// Changes the limit. Returns once the files are within it; until then the larger of both limits holds.
     ///

@@ -1,6 +1,6 @@
 import TileCache
 
-/// Resistance of content pulled beyond its edge: less and less per pixel, never a whole view.
+/// Resistance of content pulled beyond its edge. Less and less per pixel, never a whole view.
 enum RubberBand {
     /// Visible fraction of a short pull.
     static let stiffness = 0.55

@@ -11,7 +11,7 @@ public import TileCache
 public struct InfiniteZoomScroll: ScrollModel {
     /// Initial size of the world as a fraction of the view.
     public static let firstShare = 0.9
-    /// Initial position of the view's corner as a fraction of the view: outside of the world.
+    /// Initial position of the view's corner as a fraction of the view. Outside of the world.
     public static let firstOffset = -0.05
     /// Factors by which one pinch may change the scale.
     public static let pinchBounds = 0.5...2.0

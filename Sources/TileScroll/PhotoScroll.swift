@@ -24,7 +24,7 @@ public struct PhotoScroll: ScrollModel {
         core.offset = limits.clamped(.zero, at: bounds.lowerBound)
     }
 
-    /// Scales from the whole photo to about its own pixels, in screen pixels per photo pixel.
+    /// Scales from the whole photo to about its own pixels. Screen pixels per photo pixel.
     ///
     /// The maximum is 0.3 for a photo that fits at less than 0.1, 0.7 at less than 0.5, otherwise 1, or the scale at
     /// which it fits if it is smaller than the view.

@@ -118,7 +118,7 @@ extension ScrollCore {
         }
     }
 
-    /// Scale shown for the fingers' scale, which resists beyond a bound, by up to an octave.
+    /// Scale shown for the fingers' scale. It resists beyond a bound, by up to an octave.
     private func resisted(_ asked: Double) -> Double {
         let legal = asked.clamped(to: scaleBounds)
         guard bouncesZoom, asked != legal, asked > 0, asked.isFinite else { return legal }

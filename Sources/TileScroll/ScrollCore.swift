@@ -29,7 +29,7 @@ struct ScrollCore: Sendable {
         case pinch(anchor: ScrollVector, distance: Double, scale: Double)
     }
 
-    /// Delay from the last scroll event to the report of the end of zooming, in nanoseconds.
+    /// Nanoseconds from the last scroll event to the report of the end of zooming.
     static let reportDelay: Int64 = 100_000_000
 
     var limits: ScrollLimits
@@ -41,7 +41,7 @@ struct ScrollCore: Sendable {
     var bouncesZoom = true
     /// Deceleration of a throw; `nil` if content cannot be thrown.
     var rate: ScrollDeceleration.Rate? = .normal
-    /// Width of a page in screen pixels, if the content comes to rest on pages only.
+    /// Width of a page in screen pixels, if the content rests on pages only.
     var pageWidth: Double?
 
     /// Visible offset; during a movement, the one at its start.

@@ -48,7 +48,7 @@ public struct ScrollSize: Hashable, Sendable {
         self.height = height
     }
 
-    /// Whether it is from a millionth to 2^52, beyond which neighbouring pixels are the same number.
+    /// Whether it is from a millionth to 2^52. Beyond, neighbouring pixels are the same number.
     var isUsable: Bool { width >= 1e-6 && height >= 1e-6 && width <= 0x1p52 && height <= 0x1p52 }
 
     /// The point in the middle.
@@ -83,7 +83,7 @@ struct ScrollLimits: Hashable, Sendable {
     var content: ScrollSize
     /// Margins that belong to the content, in screen pixels: left and right, top and bottom.
     var inset = ScrollVector.zero
-    /// Whether content smaller than the view is centred; otherwise it is in the upper left corner.
+    /// Whether content smaller than the view is centred. Otherwise it is in the upper left corner.
     var centersSmallContent = false
     /// Whether content that fits can still be pulled, and springs back.
     var alwaysBounces = false

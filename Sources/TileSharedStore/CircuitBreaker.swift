@@ -1,4 +1,4 @@
-/// Decides whether a server is asked, from how its last answers went.
+/// Decides whether a server is used, by its last answers.
 ///
 /// It opens after three failures in a row, or after more with as many successes between them. An open one admits
 /// nothing for a second, then twice as long after each further failure, at most 30 s. Then it admits one operation, whose
@@ -45,11 +45,11 @@ struct CircuitBreaker: Hashable, Sendable {
     }
 }
 
-/// Whether a server of a shared store is asked.
+/// Whether a server of a shared store is used.
 public enum SharedServerState: String, Hashable, Sendable {
-    /// It is asked.
+    /// It is used.
     case closed
-    /// It failed and is not asked for a while: its entries are misses at once.
+    /// It failed and is not used for a while: its entries are misses at once.
     case open
     /// The pause is over: the next operation decides.
     case halfOpen

@@ -11,7 +11,7 @@ import TileCache
 
 /// How an operation on a server ended.
 enum SharedAnswer: Hashable {
-    /// It did what was asked.
+    /// The command succeeded.
     case done
     /// The server has no such value, or, for an addition, has one.
     case missing

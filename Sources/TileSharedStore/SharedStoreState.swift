@@ -1,6 +1,6 @@
 import TileCache
 
-/// What a shared store knows, without connections, threads or clocks.
+/// State of a shared store, without connections, threads or clocks.
 struct SharedStoreState {
     /// An operation that waits for the writer.
     enum Write {
@@ -18,7 +18,7 @@ struct SharedStoreState {
         }
     }
 
-    /// A generation and when the servers were last asked for it.
+    /// A generation, and the time of its last query.
     struct Generation {
         var value: UInt64 = 0
         var asked: Int64 = .min
@@ -103,7 +103,7 @@ struct SharedStoreState {
         generations[namespace, default: Generation()].value = max(generation(of: namespace), value)
     }
 
-    /// Whether the servers are to be asked for a generation now; the caller then does.
+    /// Whether to query the servers for a generation now. The caller then does.
     mutating func asksForGeneration(of namespace: TileStoreNamespace, at now: Int64) -> Bool {
         let asked = generations[namespace]?.asked ?? .min
         guard asked == .min || now - asked >= Self.generationAge else { return false }
@@ -112,7 +112,7 @@ struct SharedStoreState {
         return true
     }
 
-    /// Removes the generation that was asked for longest ago. The servers still have it.
+    /// Removes the generation with the oldest query. The servers still have it.
     private mutating func makeRoom(for namespace: TileStoreNamespace) {
         guard generations[namespace] == nil, generations.count >= Self.mostGenerations else { return }
         if let oldest = generations.min(by: { $0.value.asked < $1.value.asked }) { generations[oldest.key] = nil }

@@ -13,7 +13,7 @@ public import TileCache
 ///
 /// Processes that miss the same tile at the same time load it once: the first takes a lock on the servers, the others
 /// wait for its entry until their deadline. A server that is slow, dead or answers something else costs each look-up at
-/// most ``TileSharedStoreOptions/answerTime``; after three failures in a row it is not asked for a while.
+/// most ``TileSharedStoreOptions/answerTime``; after three failures in a row it is not used for a while.
 ///
 /// memcached has no authentication: each client that can connect to a server can read and replace every tile. Servers
 /// belong on a private network. Checksums detect damaged entries, not forged ones.
@@ -48,9 +48,6 @@ public final class TileSharedStore: TileStore {
         state = Lock(SharedStoreState(servers: servers.count, connections: options.connections))
     }
 
-    /// Nil: the limit of the servers is theirs.
-    public var byteLimit: Int? { nil }
-
     /// "shared".
     public var label: String { "shared" }
     /// True: other processes wait for a tile that this one loads.
@@ -65,13 +62,13 @@ public final class TileSharedStore: TileStore {
         }
     }
 
-    /// Whether each server is asked at present, in the order of ``servers``.
+    /// Whether each server is used at present, in the order of ``servers``.
     public var serverStates: [SharedServerState] {
         let now = MonotonicTime.now.nanoseconds
         return state.withLock { $0.breakers.map { $0.state(at: now) } }
     }
 
-    /// Unknown, or absent if no server is asked at present.
+    /// Unknown, or absent if no server is used at present.
     public func presence(of key: TileStoreKey) -> TileStorePresence {
         serverStates.allSatisfy { $0 == .open } ? .absent : .unknown
     }
@@ -156,7 +153,7 @@ public final class TileSharedStore: TileStore {
         return generation < .max && raiseGeneration(of: namespace, to: generation + 1)
     }
 
-    /// Asks the servers, unless they were asked within a second.
+    /// Queries the servers, at most once a second.
     public func generation(of namespace: TileStoreNamespace) -> UInt64 {
         writer.queue.sync { refresh(namespace, writer) }
         return state.withLock { $0.generation(of: namespace) }

@@ -2,7 +2,7 @@ import ArgumentParser
 import CacheBenchKit
 import Foundation
 
-/// The program: replays pan traces through the cache and reports hits, late tiles, memory and waste.
+/// The program. Replays pan traces through the cache and reports hits, late tiles, memory and waste.
 @main
 struct CacheBench: ParsableCommand {
     static let configuration = CommandConfiguration(

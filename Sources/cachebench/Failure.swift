@@ -7,7 +7,7 @@ struct Failure: Error, CustomStringConvertible {
 
     init(_ description: String) { self.description = description }
 
-    /// Runs a command's body; an error is one line on standard error and exit code 2.
+    /// Runs a command's body. An error is one line on standard error and exit code 2.
     static func reported(_ body: () throws -> Void) throws {
         do {
             try body()

@@ -205,7 +205,7 @@ extension FarmReport.Row {
 
     /// - Parameters:
     ///   - report: JSON of the process.
-    ///   - text: Tiles that it asked the origin for, one to a line.
+    ///   - text: Tiles requested from the origin, one to a line.
     init(trace: String, report: Data, loads text: String) throws {
         let total = try JSONDecoder().decode(Report.self, from: report).total
         let tiles = text.split(separator: "\n")

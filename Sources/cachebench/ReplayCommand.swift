@@ -173,7 +173,7 @@ func namedInputs(_ paths: [String], _ options: ReplayOptions) throws -> [NamedIn
     }
 }
 
-/// Tiles that a source was asked for, from any thread.
+/// Tiles requested from a source, on any thread.
 private final class LoadList: Sendable {
     private let tiles = Lock<[TileCoordinate]>([])
 

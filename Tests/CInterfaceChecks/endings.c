@@ -23,7 +23,7 @@ const char *check_endings(void) {
     /* After a shutdown: no updates, empty frames, and held tiles are unchanged. */
     tilecache_viewport viewport = viewport_at(0, 0, 1);
     EXPECT(tilecache_view_update(scene.view, &viewport, NULL) == TILECACHE_ERROR_SHUT_DOWN);
-    EXPECT(tilecache_view_update_needed(scene.view, NULL, 0, 0, 0) == TILECACHE_ERROR_SHUT_DOWN);
+    EXPECT(tilecache_view_update_needed(scene.view, NULL, 0, 0) == TILECACHE_ERROR_SHUT_DOWN);
     EXPECT_OK(tilecache_view_frame(scene.view, &empty));
     EXPECT_OK(tilecache_frame_get_placements(empty, sizeof *placements, &placements, &count));
     EXPECT(count == 0 && placements == NULL);

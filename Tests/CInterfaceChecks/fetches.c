@@ -113,7 +113,7 @@ static const char *check_late(const scene *scene, const tilecache_coordinate til
     const tilecache_late_tile *late = NULL;
     tilecache_frame_info info = {.struct_size = sizeof info};
     size_t count = 0;
-    EXPECT_OK(tilecache_view_update_needed(scene->view, &needed, 1, sizeof needed, TILECACHE_TIME_NOW));
+    EXPECT_OK(tilecache_view_update_needed(scene->view, &needed, 1, sizeof needed));
     EXPECT_OK(tilecache_view_frame(scene->view, &frame));
     EXPECT_OK(tilecache_frame_get_info(frame, &info));
     EXPECT_ARGUMENT(tilecache_frame_get_late(frame, sizeof *late - 8, &late, &count));
@@ -123,7 +123,7 @@ static const char *check_late(const scene *scene, const tilecache_coordinate til
     EXPECT(late->layer == scene->layer && late->is_loading && late->tile.column == tile.column);
     EXPECT(late->world.min_x == 64.0 * tile.column && late->since >= start && late->since <= tilecache_now());
     tilecache_frame_release(frame);
-    EXPECT_OK(tilecache_view_update_needed(scene->view, NULL, 0, sizeof needed, TILECACHE_TIME_NOW));
+    EXPECT_OK(tilecache_view_update_needed(scene->view, NULL, 0, sizeof needed));
     return NULL;
 }
 

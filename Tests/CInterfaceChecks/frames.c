@@ -405,21 +405,21 @@ const char *check_needed_tiles(void) {
         {scene.layer, 1, {4, 3, 3}}, {scene.layer, 9, {3, 7, 0}}, {scene.layer, 1, {44, -3, INT64_MAX}}};
     int32_t first = 0, second = 0;
     for (int attempt = 0; attempt < 4000 && !(first && second); attempt++) {
-        EXPECT_OK(tilecache_view_update_needed(scene.view, needed, 3, sizeof needed[0], TILECACHE_TIME_NOW));
+        EXPECT_OK(tilecache_view_update_needed(scene.view, needed, 3, sizeof needed[0]));
         EXPECT_OK(tilecache_is_resident(scene.cache, scene.layer, needed[0].tile, &first));
         EXPECT_OK(tilecache_is_resident(scene.cache, scene.layer, needed[1].tile, &second));
         pause_ms(5);
     }
     EXPECT(first && second);
-    EXPECT_ARGUMENT(tilecache_view_update_needed(scene.view, needed, 3, sizeof needed[0] - 1, 0));
-    EXPECT_ARGUMENT(tilecache_view_update_needed(scene.view, needed, SIZE_MAX, sizeof needed[0], 0));
-    EXPECT_ARGUMENT(tilecache_view_update_needed(scene.view, needed, SIZE_MAX / 64, sizeof needed[0], 0));
+    EXPECT_ARGUMENT(tilecache_view_update_needed(scene.view, needed, 3, sizeof needed[0] - 1));
+    EXPECT_ARGUMENT(tilecache_view_update_needed(scene.view, needed, SIZE_MAX, sizeof needed[0]));
+    EXPECT_ARGUMENT(tilecache_view_update_needed(scene.view, needed, SIZE_MAX / 64, sizeof needed[0]));
     needed[0].importance = NAN;
-    EXPECT_ARGUMENT(tilecache_view_update_needed(scene.view, needed, 3, sizeof needed[0], 0));
+    EXPECT_ARGUMENT(tilecache_view_update_needed(scene.view, needed, 3, sizeof needed[0]));
     needed[0].importance = 1;
     needed[2].layer = 5;
-    EXPECT_ARGUMENT(tilecache_view_update_needed(scene.view, needed, 3, sizeof needed[0], 0));
-    EXPECT_OK(tilecache_view_update_needed(scene.view, NULL, 0, 0, 0));
+    EXPECT_ARGUMENT(tilecache_view_update_needed(scene.view, needed, 3, sizeof needed[0]));
+    EXPECT_OK(tilecache_view_update_needed(scene.view, NULL, 0, 0));
     end_scene(&scene);
     return NULL;
 }

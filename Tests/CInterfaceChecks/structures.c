@@ -166,7 +166,7 @@ const char *check_null_arguments(void) {
     EXPECT_ARGUMENT(tilecache_describe_statistics(NULL, NULL, 0, &count));
     EXPECT_ARGUMENT(tilecache_view_create(NULL, &none, 1, NULL, &view));
     EXPECT_ARGUMENT(tilecache_view_update(NULL, &viewport, NULL));
-    EXPECT_ARGUMENT(tilecache_view_update_needed(NULL, NULL, 0, sizeof(tilecache_needed_tile), TILECACHE_TIME_NOW));
+    EXPECT_ARGUMENT(tilecache_view_update_needed(NULL, NULL, 0, sizeof(tilecache_needed_tile)));
     EXPECT_ARGUMENT(tilecache_view_set_tiles_ready(NULL, ignore, NULL, NULL));
     EXPECT_ARGUMENT(tilecache_view_set_promotion_budget(NULL, 0, 0));
     EXPECT_ARGUMENT(tilecache_view_set_recorder(NULL, NULL));
@@ -233,7 +233,7 @@ const char *check_null_arguments(void) {
     EXPECT_ARGUMENT(tilecache_view_create(scene.cache, &none, 1, NULL, NULL));
     EXPECT_ARGUMENT(tilecache_view_update(scene.view, NULL, NULL));
     EXPECT_ARGUMENT(
-        tilecache_view_update_needed(scene.view, NULL, 1, sizeof(tilecache_needed_tile), TILECACHE_TIME_NOW));
+        tilecache_view_update_needed(scene.view, NULL, 1, sizeof(tilecache_needed_tile)));
     EXPECT_ARGUMENT(tilecache_view_get_shortfall_bytes(scene.view, NULL));
     EXPECT_ARGUMENT(tilecache_view_frame(scene.view, NULL));
 #ifndef __APPLE__

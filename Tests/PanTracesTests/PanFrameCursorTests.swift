@@ -91,7 +91,7 @@ import TileCache
         #expect(moved.allSatisfy { $0.viewport.scale == 0.1 })
     }
 
-    /// Half of the viewport is 500 x 200 screen pixels; exactly that is still a movement.
+    /// Half of the viewport is 500 x 200 screen pixels. Exactly that is still a movement.
     @Test(
         arguments: [
             (500, 0, 1, 1, false), (500.5, 0, 1, 1, true), (-500.5, 0, 1, 1, true), (0, 200, 1, 1, false),

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Random numbers and traces; a separate generator, so that nothing is shared with the tested code.
+/// Random numbers and traces. A separate generator, so that nothing is shared with the tested code.
 package struct NaiveDice {
     private var state: UInt64
 

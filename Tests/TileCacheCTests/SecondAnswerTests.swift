@@ -1,4 +1,4 @@
-import Foundation
+import Dispatch
 import Testing
 import TileCache
 
@@ -8,8 +8,12 @@ import TileCache
 @Suite(.timeLimit(.minutes(15))) struct SecondAnswerTests {
     private final class OneRequest: TileSource {
         let request = Lock<TileRequest?>(nil)
+        let isRequested = DispatchSemaphore(value: 0)
 
-        func requestTile(_ request: TileRequest) { self.request.withLock { $0 = $0 ?? request } }
+        func requestTile(_ request: TileRequest) {
+            self.request.withLock { $0 = $0 ?? request }
+            isRequested.signal()
+        }
     }
 
     /// A second answer between the first one's claim and its completion is counted and ignored.
@@ -22,8 +26,7 @@ import TileCache
         )
         let view = cache.makeView(layers: [layer])
         view.update(TileViewport(center: WorldPoint(x: 32, y: 32), width: 32, height: 32))
-        let end = Date().addingTimeInterval(20)
-        while source.request.withLock({ $0 == nil }), Date() < end { Thread.sleep(forTimeInterval: 0.001) }
+        #expect(source.isRequested.wait(timeout: .now() + .seconds(600)) == .success)
         let request = try #require(source.request.withLock { $0 })
         let handle = RequestHandle(request, source: CallbackContext(nil, destroy: nil))
         try handle.claim()

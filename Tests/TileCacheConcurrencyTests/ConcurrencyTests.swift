@@ -95,12 +95,10 @@ private final class GatedSource: AsyncTileSource {
     /// Four tiles of 64 pixels, columns 0 and 1.
     private let viewport = TileViewport(center: WorldPoint(x: 64, y: 64), width: 100, height: 100)
 
+    /// Waits until a condition holds. The suite's time limit ends the sleep with an error.
     private func reaches(_ condition: () -> Bool) async throws -> Bool {
-        for _ in 0..<4000 {
-            if condition() { return true }
-            try await Task.sleep(for: .milliseconds(5))
-        }
-        return false
+        while !condition() { try await Task.sleep(for: .milliseconds(5)) }
+        return true
     }
 
     @Test func aWindowIsCalledOnTheMainActor() async throws {

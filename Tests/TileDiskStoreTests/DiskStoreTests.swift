@@ -279,5 +279,5 @@ import TileCache
 }
 
 extension TileDiskStore {
-    func folderBytesAreWithinTheLimit(_ folder: ScratchFolder) -> Bool { folder.byteCount <= byteLimit ?? 0 }
+    func folderBytesAreWithinTheLimit(_ folder: ScratchFolder) -> Bool { folder.byteCount <= byteLimit }
 }

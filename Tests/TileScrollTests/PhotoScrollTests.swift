@@ -7,7 +7,7 @@ import TileCache
     private let view = ScrollSize(width: 320, height: 460)
     private let large = ScrollSize(width: 4000, height: 3000)
 
-    /// Fits in 320 x 460. 0.08 for 4000 x 3000, 0.32 for 1000 x 1000, 0.8 for 400 x 500, 3.2 for 100 x 100.
+    /// Fits in 320 x 460: .08 for 4000 x 3000, .32 for 1000 x 1000. And .8 for 400 x 500, 3.2 for 100 x 100.
     @Test(arguments: [
         (4000.0, 3000.0, 0.08, 0.3), (3200, 100, 0.1, 0.7), (1000, 1000, 0.32, 0.7), (640, 10, 0.5, 1),
         (400, 500, 0.8, 1), (100, 100, 3.2, 3.2),

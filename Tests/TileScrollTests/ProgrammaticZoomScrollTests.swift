@@ -20,7 +20,7 @@ import TileCache
         ScrollReport(.zoomEnded(scale: scale), at: milliseconds(time).nanoseconds)
     }
 
-    /// (25, 75) becomes (50, 150), which lies in the middle with an offset of (0, 100).
+    /// (25, 75) becomes (50, 150), in the middle at an offset of (0, 100).
     @Test func whatIsUnderThePointComesToTheMiddle() throws {
         var model = try model()
         model.handle(.zoom(to: 2, about: .init(x: 25, y: 75), animated: false), at: milliseconds(0))
@@ -113,7 +113,7 @@ import TileCache
         #expect(model.offset(at: 500).isClose(to: legal))
     }
 
-    /// A pinch beyond the maximum scale returns in 0.2 s. 0.1 s after that its end is reported.
+    /// A pinch beyond the maximum scale returns in .2 s. Its end is reported .1 s later.
     @Test func theEndIsReportedOnceAfterTheBounce() throws {
         var model = try model(scale: 1.5)
         model.handle(.scroll(by: .init(x: 300, y: 300)), at: milliseconds(0))

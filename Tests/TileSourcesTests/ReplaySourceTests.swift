@@ -76,7 +76,7 @@ import Testing
         #expect(report.configuration["source"] == .text("xyz:\(folder.path)"))
         #expect(report.configuration["world"] == .text("512x512") && report.configuration["tileSize"] == .integer(32))
         let text = ReplayText.text(result)
-        #expect(text.contains("tiles asked of xyz:") && text.contains("--source xyz:") && text.contains("truncated"))
+        #expect(text.contains("tiles from xyz:") && text.contains("--source xyz:") && text.contains("truncated"))
         #expect(try JSONText.of(result).contains("\"tileSource\""))
     }
 

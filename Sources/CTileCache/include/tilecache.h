@@ -989,10 +989,9 @@ typedef struct tilecache_needed_tile {
  *        if there are none.
  * @param tile_count number of tiles, 0 to 2^20.
  * @param tile_size sizeof(tilecache_needed_tile).
- * @param time when, or TILECACHE_TIME_NOW.
  */
 TILECACHE_API tilecache_status tilecache_view_update_needed(
-    tilecache_view *view, const tilecache_needed_tile *tiles, size_t tile_count, size_t tile_size, int64_t time);
+    tilecache_view *view, const tilecache_needed_tile *tiles, size_t tile_count, size_t tile_size);
 
 /**
  * Sets a function called when tiles that would improve the last frame are ready.

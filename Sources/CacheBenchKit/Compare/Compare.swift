@@ -22,7 +22,7 @@ package struct Compare: Sendable {
     /// Default: `nil`, unchanged. Not together with `efforts`.
     package var equalLoads: LoadTarget?
 
-    /// Whether the library's policy starts each trace with what all other traces of its source have taught.
+    /// Whether each trace starts with a profile learned from the other traces of its source.
     package var learnsFromOthers = false
 
     package init(options: ReplayOptions, policies: [PrefetchKind], budgets: [MemoryLimit]) {

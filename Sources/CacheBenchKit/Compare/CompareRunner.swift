@@ -93,7 +93,7 @@ final class CompareRunner: Sendable {
         }
     }
 
-    /// Figures of a cell for one of the source's traces; `nil` if it was not finished. For the trace `nil`, all of them
+    /// Figures of a cell for one of the source's traces. `nil` if it was not finished. For the trace `nil`, all of them
     /// pooled.
     func report(_ cell: CompareCell, trace: Int?, source: String) -> ReplayReport? {
         state.withLock { state in

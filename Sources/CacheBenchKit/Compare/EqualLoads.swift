@@ -16,7 +16,7 @@ struct EqualLoads {
         var isReached: Bool { abs(loads - target) * 50 <= target }
     }
 
-    /// Bisections of the range of efforts: the last one changes the effort by at most 0.004.
+    /// Bisections of the range of efforts. The last one changes the effort by at most 0.004.
     static let steps = 8
 
     let compare: Compare

@@ -1,7 +1,7 @@
 package import PanTraces
 package import TileCache
 
-/// A map session that needs no file: two minutes over the demo world, with recorded distributions.
+/// A map session that needs no file. Two minutes over the demo world, with recorded distributions.
 ///
 /// It is the trace of ``GesturePreset/map`` in a view of the demo's size. Each seed gives another session, the same on
 /// every machine.

@@ -3,7 +3,7 @@ import TileScroll
 
 /// Generates a person's gestures as timed events: strokes and zooms, with pauses between them.
 struct GestureHand: Sendable {
-    /// Interval between events of fingers and mice, in nanoseconds; 8.4 ms on the recorded touch screens.
+    /// Interval between events of fingers and mice, in nanoseconds. 8.4 ms on the recorded touch screens.
     static let eventInterval: Int64 = 8_000_000
     /// Spread of the durations of mouse strokes. It brings the speeds' 90th percentile within a quarter of the recorded
     /// one.

@@ -23,7 +23,7 @@ package enum ReplayProfile: Hashable, Sendable {
     }
 }
 
-/// Learns a profile from traces, one after the other: each is replayed with what those before it have taught.
+/// Learns a profile from traces, one after the other. Each is replayed with what was learned before it.
 package struct Learn: Sendable {
     /// Options of the replays; the policy is the library's.
     package var options: ReplayOptions

@@ -1,7 +1,7 @@
 import Dispatch
 import TileCache
 
-/// Runs a body for each index from 0 on, on all cores, and returns the results. Starts nothing new after a failure.
+/// Runs a body for each index from 0 on, on all cores. Returns the results. Starts nothing new after a failure.
 ///
 /// - Throws: Error of the smallest failed index. Indices begin in order, so that it is the same on every run.
 @discardableResult

@@ -1,6 +1,6 @@
 import TileCache
 
-/// Times at which each tile of a trace is needed. A replay knows them, a cache does not.
+/// Times at which each tile of a trace is needed. Available to a replay, not to a cache.
 final class FutureNeeds: Sendable {
     /// An interval of frames that need a tile. Its first frame demands the tile.
     struct Need: Sendable {

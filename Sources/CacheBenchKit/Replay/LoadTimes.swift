@@ -74,7 +74,7 @@ struct LoadClock: Sendable {
         }
     }
 
-    /// Nanoseconds from the start of a tile's load to its end, or to its first byte.
+    /// Nanoseconds from the start of a load to its end, or to its first byte.
     func time(of tile: TileCoordinate) -> Int64 { timeOfTile?(tile) ?? latency }
 
     /// Bound of the tail: no load takes more than a thousand times the median.

@@ -38,7 +38,7 @@ struct OraclePolicy: PrefetchPolicy {
 
     private var change = 0
     private var cached: (change: Int, pool: Int, wishes: Wishes)?
-    /// By tile, the plans that found it resident or in flight, counted it and want it.
+    /// By tile, the plans that found it resident or in flight, counted and included it.
     private var present: [Int]
     private var counted: [Int]
     private var wanted: [Int]
@@ -230,7 +230,7 @@ struct OraclePolicy: PrefetchPolicy {
         }
     }
 
-    /// Whether one more tile on screen until its end would displace one that is demanded meanwhile.
+    /// Whether one more tile on screen would displace one that is demanded before its end.
     private func isCrowded(until end: Int64, latency: Int64) -> Bool {
         var index = change
         while index < future.changes.count {

@@ -81,8 +81,8 @@ struct OracleSchedule {
         }
     }
 
-    /// Number of other loads that may go before each job without making a later one late. The last number is for after
-    /// the last job.
+    /// Number of loads that may precede each job without making a later one late. The last number is for after the last
+    /// job.
     func shifts(upTo maximum: Int) -> [Int] {
         let jobs = jobs
         var shifts = [Int](repeating: maximum, count: jobs.count + 1)
@@ -116,7 +116,7 @@ struct OracleSchedule {
         if !isUniform { occupy(until: finish) }
     }
 
-    /// Every job after the one left out starts one slot earlier; the slots stay the same.
+    /// Every job after the one left out starts one slot earlier. The slots stay the same.
     private mutating func replace(_ number: Int, by job: Job) -> Job {
         accepted[number].isDropped = true
         heap.removeFirstOfHeap(by: order)

@@ -1,10 +1,10 @@
 public import TileCache
 
-/// A prefetch policy by its name, for programs that show policies side by side on the real clock.
+/// A prefetch policy by its name, for programs that show policies side by side.
 public struct PrefetchRule: Hashable, Sendable {
     private let kind: PrefetchKind
 
-    /// Names of all rules: those of `cachebench compare --policies` but the oracle, which must know the future.
+    /// Names of all rules: those of `cachebench compare --policies` without the oracle.
     public static let names = PrefetchKind.allCases.filter { $0 != .oracle }.map(\.rawValue)
 
     /// Name of the rule, such as `skewport`.
@@ -16,7 +16,7 @@ public struct PrefetchRule: Hashable, Sendable {
         self.kind = kind
     }
 
-    /// Sets the eviction order that the rule is compared with: LRU, or the library's own for its own rule.
+    /// Sets the eviction order of the rule. LRU, or the library's own for its own rule.
     public func configure(_ configuration: inout TileCache.Configuration) {
         configuration.usesValues = kind.usualEviction != .lru
     }

@@ -136,7 +136,7 @@ package struct Replay: Sendable {
         self.stores = stores
     }
 
-    /// Replays traces: in parallel under the virtual clock, one after the other under the real one.
+    /// Replays traces: in parallel under the virtual clock, otherwise one after the other.
     ///
     /// - Parameters:
     ///   - inputs: Called to open each trace when its turn comes.

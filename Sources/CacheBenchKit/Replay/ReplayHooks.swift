@@ -11,10 +11,10 @@ package struct ReplayHooks: Sendable {
     package var keepsSeries: Bool
     /// Called on workers with each tile requested from the built-in world, under the real clock.
     package var noteLoad: (@Sendable (TileCoordinate) -> Void)?
-    /// Called with the start of each load that asks the source, in nanoseconds, under the virtual clock.
+    /// Called with the start of each load from the source, in nanoseconds. Virtual clock only.
     package var noteStart: (@Sendable (_ isDemand: Bool, _ time: Int64) -> Void)?
 
-    /// Called at the end of a replay with what the library's policy has learned, under the virtual clock.
+    /// Called at the end of a replay with the learned profile. Virtual clock only.
     package var noteLearned: (@Sendable (PrefetchProfile) -> Void)?
 
     package init(

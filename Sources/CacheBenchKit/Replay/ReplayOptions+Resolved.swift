@@ -143,7 +143,7 @@ extension TilePixelFormat {
 extension ReplayOptions {
     var needsFuture: Bool { prefetch == .oracle || eviction == .belady }
 
-    /// Creates a policy of the requested kind; only the oracle takes the future and the knowledge.
+    /// Creates a policy of the requested kind. Only the oracle takes the future and the knowledge.
     func policy(
         future: FutureNeeds? = nil,
         knowledge: OraclePolicy.Knowledge? = nil

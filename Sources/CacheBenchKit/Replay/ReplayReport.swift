@@ -143,7 +143,7 @@ package struct ReplayReport: Encodable, Sendable, Hashable {
         package var screenTiles = 0
         /// Decoded bytes of those and the tables: the minimum for a limit.
         package var screenBytes = 0
-        /// Bytes of those beyond the limit; the maximum if traces are pooled. 0 if they fit.
+        /// Bytes of those beyond the limit. The maximum if traces are pooled. 0 if they fit.
         package var shortfallBytes = 0
     }
 
@@ -167,7 +167,7 @@ package struct ReplayReport: Encodable, Sendable, Hashable {
     package struct Service: Encodable, Sendable, Hashable {
         /// Trace time from the first need of a tile to the start of its load.
         package var demandWait: Durations
-        /// Trace time from the first plan that contains a tile to the start of its load. Counts consecutive plans only.
+        /// Trace time from a tile's first plan to the start of its load. Counts consecutive plans only.
         package var prefetchWait: Durations
         /// `update` and `frame` together on the caller's thread, in real time.
         package var frameCost: Durations

@@ -1,7 +1,7 @@
 import PanTraces
 package import TileCache
 
-/// A source of tiles for a replay under the real clock, instead of the built-in world.
+/// A source for a replay under the real clock, instead of the built-in world.
 package struct ReplaySource: Sendable {
     package var address: String
     /// Maximum zoom given for a server; `nil` if the source declares it.

@@ -47,7 +47,7 @@ package func virtualTiers(_ text: String) -> [VirtualTiers.Tier]? {
     return known.count == tiers.count && Set(known.map(\.name)).count == known.count && known.count <= 8 ? known : nil
 }
 
-/// Counts of the stores of a replay under the real clock, as differences between two moments.
+/// Counts of a replay's stores under the real clock, between two moments.
 struct StoreReading {
     private let stores: [any TileStore]
     private let before: [TileStoreStatistics]

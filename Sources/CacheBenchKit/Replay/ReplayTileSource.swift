@@ -2,7 +2,7 @@ import DemoWorld
 import PanTraces
 import TileCache
 
-/// The built-in world as a source under the real clock: drawn, or delivered after a wait.
+/// The built-in world as a source under the real clock. Drawn, or delivered after a wait.
 struct ReplayTileSource: BlockingTileSource {
     private let world: DemoTileSource
     private let format: TilePixelFormat
@@ -11,7 +11,7 @@ struct ReplayTileSource: BlockingTileSource {
     /// Nanoseconds until a tile is delivered; `nil` if it is drawn.
     private let latency: (@Sendable (TileCoordinate) -> Int64)?
     private let clock: ReplayClockTime
-    /// Tiles drawn in advance, delivered if only the wait matters: contents that compress like a map.
+    /// Tiles drawn in advance, delivered if only the wait matters. They compress like a map.
     private let samples: [[UInt8]]
     private let noteLoad: (@Sendable (TileCoordinate) -> Void)?
 
@@ -60,7 +60,7 @@ struct ReplayTileSource: BlockingTileSource {
         return .pixels
     }
 
-    /// Converts to other formats of four bytes a pixel; those of one channel take the green.
+    /// Converts to other formats of four bytes a pixel. Those of one channel take the green.
     private static func converted(_ pixels: [UInt8], to format: TilePixelFormat) -> [UInt8] {
         switch format {
         case .rgba8, .bgra8, .opaque: pixels

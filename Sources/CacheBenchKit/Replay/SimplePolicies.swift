@@ -15,7 +15,7 @@ struct RingPolicy: PrefetchPolicy {
     }
 }
 
-/// The level four coarser under the viewport, before the needed tiles: MapLibre Native's `prefetchZoomDelta` of 4.
+/// The level four coarser under the viewport, before the needed tiles. MapLibre Native's `prefetchZoomDelta` of 4.
 struct Zoom4Policy: PrefetchPolicy {
     var goesFirst: Bool { true }
     var isSettled: Bool { true }
@@ -42,7 +42,7 @@ private struct RecentViewports: Sendable {
 
 /// Decaying pan velocity, parents, a ring and the children of the middle, in this order.
 struct VelocityPolicy: PrefetchPolicy {
-    /// Time constant of the decay. 0.3 s has the least error on recorded strokes and flings alike.
+    /// Time constant of the decay: 0.3 s has the least error on recorded motion.
     static let decaySeconds = 0.3
     /// Number of frames for the velocity.
     static let window = 6
@@ -85,7 +85,7 @@ struct VelocityPolicy: PrefetchPolicy {
         }
     }
 
-    /// World pixels a second over the last frames. 0 after a zoom, a jump or a long pause.
+    /// World pixels a second over the last frames; 0 after zooms, jumps and pauses.
     private func velocity(now: Int64) -> WorldPoint {
         let history = history.frames
         guard let first = history.first, let last = history.last, last.time > first.time,
@@ -106,7 +106,7 @@ struct VelocityPolicy: PrefetchPolicy {
     }
 }
 
-/// Chromium's skewport: extrapolates each edge of the viewport for 0.2 s, at most 2000 screen pixels.
+/// Chromium's skewport: extrapolates each edge for 0.2 s, at most 2000 screen pixels.
 ///
 /// A border of 312 pixels or 15 % of the longer side is added. Nearest tiles first.
 struct SkewportPolicy: PrefetchPolicy {

@@ -13,8 +13,8 @@ struct TextureReplay {
     private let layers: [FrameLayer]
     private let selection: TileLevelSelection
     private let tileBytes: Int
-    /// Needed tiles of the last frame, and since when they have waited; `nil` for tiles that are drawn, and for those of
-    /// the first frame.
+    /// Needed tiles of the last frame, and since when they have waited. `nil` for tiles that are drawn, and for those
+    /// of the first frame.
     private var known: [TextureKey: Int64?] = [:]
 
     /// - Throws: ``ReplayError`` if a tile is larger than the budget.
@@ -36,7 +36,7 @@ struct TextureReplay {
         tileBytes = course.tileBytes
     }
 
-    /// Uploads and draws what the cache has for a frame, and makes the view coarser if it must be.
+    /// Uploads and draws the ready tiles of a frame. Makes the view coarser if necessary.
     mutating func draw(_ viewport: TileViewport, of cache: VirtualCache, view: Int, at now: Int64) {
         var screen = TextureScreen(layers: layers, viewport: viewport, selection: selection)
         func add(_ tile: TileCoordinate, _ generation: UInt32, worth: Float? = nil) {
@@ -54,12 +54,12 @@ struct TextureReplay {
         }
         let picks = core.begin(screen)
         let result = core.finish()
-        count(screen, result, uploads: picks.count, at: now)
+        count(screen, result, at: now)
         isSettled = picks.isEmpty && result.waitingTileCount == 0
         cache.setLevelBias(result.levelBias, view: view, at: now)
     }
 
-    private mutating func count(_ screen: TextureScreen, _ result: TextureResult, uploads: Int, at now: Int64) {
+    private mutating func count(_ screen: TextureScreen, _ result: TextureResult, at now: Int64) {
         let exact = Set(result.placements.lazy.filter(\.isExact).map(\.identity.tile))
         var next: [TextureKey: Int64?] = [:]
         for want in screen.wants {
@@ -137,8 +137,7 @@ struct ReplayTextureSums: Sendable {
 extension ReplayReport {
     /// What a renderer with texture slots did.
     package struct Textures: Encodable, Sendable, Hashable {
-        /// Milliseconds from the frame that first needed a tile to the frame that draws it from its slot, over tiles
-        /// that were not drawn at once.
+        /// Milliseconds from a tile's first need to its first drawing from a slot. Tiles drawn at once do not count.
         package struct Waits: Encodable, Sendable, Hashable {
             @Nullable package var p50: Double?
             @Nullable package var p95: Double?
@@ -154,7 +153,7 @@ extension ReplayReport {
         /// Maximum of a frame.
         package var peakUploads: Int
         package var peakUploadedBytes: Int
-        /// Frames in which a needed tile was ready in the cache and was not drawn because it had no slot yet.
+        /// Frames in which a needed tile was ready in the cache, but had no slot.
         package var waitingFrames: Int
         /// Uploads of tiles that were not on screen.
         package var aheadUploads: Int

@@ -182,7 +182,7 @@ struct VirtualReplay {
 /// plans are made and the last frame with the same viewport did nothing.
 private struct RestingFrames {
     let isPossible: Bool
-    /// Whether plans depend on the viewport only: then it need not wait until none is made.
+    /// Whether plans depend on the viewport only. If so, it need not wait until none is made.
     let looksAtViewportOnly: Bool
     private var viewport: TileViewport?
     private var counters: PoolCounters?

@@ -62,7 +62,7 @@ package enum CompareText {
         return lines
     }
 
-    /// Whether a policy has rows of different effort; rows of `none` and `oracle` always have 1.
+    /// Whether a policy has rows of different effort. Rows of `none` and `oracle` always have 1.
     private static func showsEffort(_ rows: [CompareRow]) -> Bool {
         Set(rows.filter { $0.policy != "none" && $0.policy != "oracle" }.map(\.effort)).count > 1
             || rows.contains { $0.targetLoads != nil }

@@ -207,14 +207,14 @@ struct ReplayCard {
     private var tileSource: [String] {
         guard let source = report.tileSource else { return [] }
         var lines = [
-            row("source", Figures.count(source.loads), "tiles asked of \(source.address.printable)", isHeading: true)
+            row("source", Figures.count(source.loads), "tiles from \(source.address.printable)", isHeading: true)
         ]
         func add(_ label: String, _ count: Int, _ note: String = "") {
             if count > 0 { lines.append(row("  " + label, Figures.count(count), note)) }
         }
         add("requests", source.attempts, "\(Figures.count(source.retries)) sent again")
         add("not modified", source.notModified)
-        add("given up", source.cancelled, "nobody wanted the tile any more")
+        add("cancelled", source.cancelled, "their tiles were no longer wanted")
         let causes = source.failures.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
         for (cause, count) in causes {
             add(cause, count)

@@ -1,4 +1,4 @@
-/// The figures of a replay as text: a card for one trace, a table for several.
+/// Figures of a replay as text: a card for one trace, a table for several.
 package enum ReplayText {
     static let width = 80
 

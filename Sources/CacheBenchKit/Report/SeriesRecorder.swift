@@ -70,7 +70,7 @@ final class SeriesRecorder {
         note(frame, cache.coverage, neededTiles: needed, lateTiles: late, evictedTiles: evicted)
     }
 
-    /// Notes the result of a frame; late and evicted tiles are unknown under the real clock.
+    /// Notes the result of a frame. Late and evicted tiles are unknown under the real clock.
     func note(
         _ frame: PanFrame,
         _ coverage: Coverage,

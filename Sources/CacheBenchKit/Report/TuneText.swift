@@ -1,4 +1,4 @@
-/// A search for a memory limit as text: the rows, the answer, a command to paste.
+/// A search for a limit as text: the rows, the answer, a command to paste.
 package enum TuneText {
     static func reason(_ report: TuneReport) -> String {
         guard let suggested = report.suggested else {

@@ -21,7 +21,7 @@ package struct WarmReport: Encodable, Sendable, Hashable {
     package var done = 0
     /// Tiles that a store had.
     package var stored = 0
-    /// Tiles that the source was asked for.
+    /// Tiles requested from the source.
     package var loaded = 0
     package var absent = 0
     /// Tiles that could not be loaded; a second run tries them again.
@@ -42,7 +42,7 @@ package struct WarmReport: Encodable, Sendable, Hashable {
     }
 }
 
-/// Fills the stores of a layer, coarse levels first, a batch of tiles at a time.
+/// Fills the stores of a layer in batches, coarse levels first.
 ///
 /// A tile that a store has is read and not loaded: a second run continues the first.
 package struct Warm {

@@ -18,7 +18,7 @@ final class StressBlocker: Sendable {
         var tile: TileCoordinate
     }
 
-    /// Maximum for one layer: as many as there are workers would be its maximum in flight.
+    /// Maximum for one layer. As many as there are workers would be its maximum in flight.
     private static let perLayer = 1
 
     private let state: Lock<State>

@@ -104,7 +104,7 @@ final class StressChecker: Sendable {
         }
     }
 
-    /// Synthesized tiles are squares, each of which is one tile of the source, or a hole.
+    /// Synthesized tiles are squares, each one tile of the source or a hole.
     private func checkSynthesized(
         _ bytes: UnsafeRawBufferPointer,
         _ layer: StressLayer,

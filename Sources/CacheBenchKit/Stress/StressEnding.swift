@@ -127,7 +127,7 @@ struct StressEnding {
         if isFree { return }
         run.findings.note(
             .lease,
-            "\(left.memory.decodedTiles) decoded and \(left.memory.compressedTiles) compressed tiles cannot be given up, "
+            "\(left.memory.decodedTiles) decoded and \(left.memory.compressedTiles) compressed tiles cannot be evicted, "
                 + "\(kept) are held"
         )
     }

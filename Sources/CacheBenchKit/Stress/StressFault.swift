@@ -28,7 +28,7 @@ package enum StressFault: String, StressChoice {
     case permanent
     /// Reports a tile as absent, always the same tiles.
     case absent
-    /// Takes up to half a second, longer than the time after which loads count as stuck.
+    /// Takes up to half a second, longer than `stuckLoadTime`.
     case stall
     /// Delivers wrong sizes: too few pixels, empty and far too large payloads. Also impossible numbers of held bytes.
     case size

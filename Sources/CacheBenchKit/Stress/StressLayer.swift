@@ -24,7 +24,7 @@ final class StressFlag: Sendable {
     func raise() { flag.store(true, ordering: .releasing) }
 }
 
-/// A layer of a stress run: its sources' behaviour, and the tiles that may be drawn.
+/// A layer of a stress run: how its source behaves, and which tiles may be drawn.
 final class StressLayer: Sendable {
     enum Kind: Int, CaseIterable, Sendable {
         case blocking

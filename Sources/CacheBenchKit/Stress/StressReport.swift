@@ -48,7 +48,7 @@ package struct StressReport: Encodable, Sendable {
     /// Peak of the memory in use.
     package let peakBytes: Int
     package let ledgerSamples: Int
-    /// Samples above a limit that had just been lowered, which is valid while tiles are leased.
+    /// Samples above a limit that had just been lowered. That is valid while tiles are leased.
     package let ledgerSamplesAboveLoweredLimit: Int
     /// Median resident memory of the last third minus that of the middle one, in bytes.
     package let residentGrowth: Int?

@@ -64,7 +64,7 @@ final class StressRun: Sendable {
         views = Lock([cache.makeView(layers: ids), cache.makeView(layers: [ids[0], ids[3]])])
     }
 
-    // MARK: - What threads ask
+    // MARK: - For threads
 
     var isOver: Bool { stop.isUp || interruption() }
     var isInterrupted: Bool { !stop.isUp && interruption() }

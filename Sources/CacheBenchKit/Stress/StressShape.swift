@@ -16,7 +16,7 @@ package enum StressFeature: String, StressChoice {
     case tiers
     /// Another number of workers, from 1 to 9.
     case workers
-    /// Stores below memory, two for every other layer, that are slow, forget and damage.
+    /// Stores below memory, two for every other layer, that are slow, and lose and damage entries.
     case stores
 }
 

@@ -1,7 +1,7 @@
 import Foundation
 import TileCache
 
-/// A store in memory that is slow, forgets, refuses and damages entries.
+/// A store in memory that is slow, and loses, refuses and damages entries.
 ///
 /// An entry that it lends is whole, as the protocol demands: damaged bytes are misses by their checksums.
 final class StressStore: TileStore {
@@ -24,7 +24,6 @@ final class StressStore: TileStore {
         state = Lock(State(random: SplitMix64(seed: seed)))
     }
 
-    var byteLimit: Int? { nil }
     var keepsUndrawnTiles: Bool { !hasFilter }
 
     var statistics: TileStoreStatistics {

@@ -2,7 +2,7 @@ import CLZ4
 import Foundation
 import TileCache
 
-/// Tiles of one class, compressed both ways, with the times of each tile in each round.
+/// Tiles of one class, compressed both ways, and the times by tile and round.
 ///
 /// A tile takes less than a scheduler's slice: on a busy machine few single times contain a pause, and medians exclude
 /// those, while nearly every pass over a class contains one.

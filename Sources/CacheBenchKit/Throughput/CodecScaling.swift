@@ -26,7 +26,7 @@ final class CodecScaling: @unchecked Sendable {
         stored = tiles.map { [lanes] in CodecRun.store($0, with: lanes[0].codec) }
     }
 
-    /// Approximate duration of the work: if it is shorter, the start of the second thread matters.
+    /// Approximate duration of the work. If it is shorter, the start of the second thread matters.
     private static let sampleSeconds = 0.06
 
     /// Measures each kind of work between two checks of the machine. Rounds with only one core available are left out,

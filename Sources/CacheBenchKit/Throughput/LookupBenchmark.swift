@@ -3,7 +3,7 @@ import TileCache
 
 /// Cost of finding and leasing resident tiles.
 package struct LookupReport: Encodable, Sendable, Hashable {
-    /// Nanoseconds for one look-up of a resident tile, leased for an empty call, in one thread.
+    /// Nanoseconds for one look-up in one thread: a resident tile is leased for an empty call.
     package var nanoseconds: Double
     /// The same from an `NSCache` with as many objects.
     package var nsCacheNanoseconds: Double

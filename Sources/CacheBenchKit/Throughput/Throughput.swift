@@ -20,7 +20,7 @@ package struct ThroughputReport: Encodable, Sendable {
     @Nullable package var trace: TraceHits? = nil
     /// Halving a tile for the next coarser level.
     @Nullable package var downsample: DownsampleReport? = nil
-    /// Whether the run was stopped early: medians of the last part are then of fewer rounds.
+    /// Whether the run was stopped early. Medians of the last part are then of fewer rounds.
     package var interrupted = false
 }
 

@@ -2,7 +2,7 @@ import Foundation
 import PanTraces
 import TileCache
 
-/// Hits on the tiles that the built-in session needs, against an `NSCache` of the same limit.
+/// Hits on tiles of the built-in session, against an `NSCache` of the same limit.
 ///
 /// Nothing is prefetched and loads are instant, so that only retention differs. A demand is a tile that a frame needs
 /// and the previous frame did not, without the first frame. Each cache receives every needed tile of every frame, and

@@ -1,7 +1,7 @@
 import PanTraces
 import TileCache
 
-/// Finds the smallest memory limit that meets a target, replaying traces across budgets on all cores.
+/// Finds the smallest memory limit that meets a target. Replays traces across budgets on all cores.
 package struct Tune: Sendable {
     private static let usualScreens = [1, 1.5, 2, 3, 4, 6, 9, 14]
 
@@ -167,7 +167,7 @@ package struct Tune: Sendable {
 
     // MARK: - Replaying
 
-    /// Replays jobs with their own effort, or with lower ones until the waste is within the maximum.
+    /// Replays jobs, with lower efforts until the waste is within the maximum.
     private func find(
         _ jobs: [Job],
         _ loads: LoadClock,

@@ -41,7 +41,7 @@ package struct TuneOptions: Sendable {
     package var compressedShares: [Double?] = []
     /// Limits of the first store to try, in bytes; empty for its own. Needs a store in `replay`.
     package var storeLimits: [Int] = []
-    /// Further policies for comparison, at every second budget of the sweep, each with its usual eviction.
+    /// Further policies for comparison, at every second budget. Each has its usual eviction.
     package var policies: [PrefetchKind] = [.none, .oracle]
     /// Sizes of the LRU curve in tiles; empty for all that change it, thinned.
     package var lruSizes: [Int] = []
@@ -74,7 +74,7 @@ package struct TuneOptions: Sendable {
         return values
     }
 
-    /// Reason why the effort cannot be lowered, although a maximum of waste needs it; `nil` if there is none.
+    /// Reason why the effort cannot be lowered, although a maximum of waste needs it. `nil` if there is none.
     var wasteProblem: ReplayError? {
         guard maximumWaste != nil else { return nil }
         if !replay.prefetch.takesEffort {

@@ -107,7 +107,7 @@ package struct TuneReport: Encodable, Sendable, Hashable {
     /// The budget one step below the suggested one, which misses the target. `null` if there is none.
     @Nullable package var oneStepSmaller: Row?
     @Nullable package var target: Target?
-    /// Maximum of waste, for which the effort of each row was lowered; left out without a maximum.
+    /// Maximum of waste, for which the effort of each row was lowered. Left out without a maximum.
     package var maximumWaste: Double?
     /// Bytes of the largest tile, which convert the curve's sizes to bytes.
     package var slotBytes: Int

@@ -8,7 +8,7 @@ struct PinchPath {
     /// Duration of one pinch and of the pause after it, in seconds.
     static let pinch = 0.5
     static let pause = 0.3
-    /// Duration of each rest in seconds: at the start, at the far end and at the end.
+    /// Seconds of each rest: at the start, at the far end and at the end.
     static let rest = 0.5
 
     /// Octaves of the whole zoom-out.

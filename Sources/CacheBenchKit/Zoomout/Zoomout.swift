@@ -1,7 +1,7 @@
 import PanTraces
 package import TileCache
 
-/// Zooms out and back in over the built-in world, with a fresh cache for each factor.
+/// Zooms out and back in over the built-in world. Each factor has a fresh cache.
 package struct Zoomout: Sendable {
     private let options: ZoomoutOptions
     private let scene: PanTraceScene

@@ -13,7 +13,7 @@ package struct ZoomoutOptions: Sendable, Hashable {
     package var factors: [Double] = ZoomoutOptions.powers(upTo: 1024)
     /// Whether the source has only the finest level; the cache makes the others.
     package var isFullResolutionOnly = false
-    /// How pixels are averaged for them, under the real clock; the virtual one has no pixels.
+    /// How pixels are averaged for them, under the real clock. The virtual one has no pixels.
     package var downsampling = TileDownsampling.linear
 
     package init() {

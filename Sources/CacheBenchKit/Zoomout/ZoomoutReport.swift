@@ -17,7 +17,7 @@ package struct ZoomoutReport: Encodable, Sendable {
         package var peakBytes: Int
         /// Hit rate of the demands of the whole session.
         @Nullable package var hitRate: Double?
-        /// Fraction of the view drawn with exact tiles, over frames that moved or lacked a tile.
+        /// Fraction of the view drawn exactly, over frames that moved or lacked a tile.
         @Nullable package var sharp: Double?
         /// Fraction of the view that is blank.
         @Nullable package var blank: Double?

@@ -1,7 +1,7 @@
 import PanTraces
 import TileCache
 
-/// Cache driven by a zoom-out: the real service, or the cache's decisions under the virtual clock.
+/// Cache driven by a zoom-out: the service, or its decisions under the virtual clock.
 struct ZoomoutStage {
     /// Draws a frame at a time of the session.
     var draw: (_ viewport: TileViewport, _ time: Int64) -> ZoomoutFrame
@@ -12,9 +12,9 @@ struct ZoomoutStage {
 
 struct ZoomoutFrame {
     var coverage: Coverage
-    /// Needed tiles of the drawn level, which is coarser if the ideal one exceeds the limit.
+    /// Needed tiles of the drawn level. It is coarser if the ideal one exceeds the limit.
     var neededTiles: Int
-    /// Bytes of the ideal level's tiles if they and the tables exceed the limit; otherwise 0.
+    /// Bytes of the ideal level's tiles if they and the tables exceed the limit. Otherwise 0.
     var unfittedBytes: Int
     var tableBytes: Int
     var hasMoved: Bool

@@ -2,7 +2,7 @@ import CTileKernels
 
 /// Reason why a block cannot be decompressed: the tile is loaded again.
 package enum BlockError: Error, Equatable {
-    /// The bytes are shorter than a header, or do not begin with that of this version.
+    /// The bytes are shorter than a header, or begin with another version's.
     case notABlock
     /// The header has another size, format or filter than the tile.
     case mismatch

@@ -5,7 +5,7 @@ import CTileKernels
 /// Integers are rounded to the nearest, halves up. Straight colours are weighted with their alpha, so that invisible
 /// colours do not contribute; premultiplied ones are averaged as they are.
 public enum TileDownsampling: Hashable, Sendable {
-    /// Averages values as stored: fast, and right for data. 16-bit values are unsigned; half floats are not supported.
+    /// Averages values as stored: fast, and right for data. 16-bit values are unsigned. Half floats are not supported.
     case linear
     /// As ``linear``, but ``TilePixelFormat/gray16`` is signed, as for elevation.
     case linearSigned

@@ -8,7 +8,7 @@ public struct PyramidLevel: Hashable, Sendable {
     public let tileWidth: Int
     /// Drawn height of a tile in pixels, without the border.
     public let tileHeight: Int
-    /// World pixels a side of one pixel of this level. 1 at full resolution, larger on coarser levels.
+    /// World pixels a side of one pixel of this level; 1 at full resolution.
     public let worldPixelsPerPixel: Double
     /// World coordinates of the top left corner of tile (0, 0).
     public let origin: WorldPoint
@@ -201,15 +201,14 @@ public struct TilePyramid: Hashable, Sendable {
         return PixelRect(minX: x, minY: y, maxX: x + level.tileSpanX, maxY: y + level.tileSpanY)
     }
 
-    /// The copy of a rectangle in a wrapping world whose middle is nearest to a place. The rectangle itself in other
-    /// worlds.
+    /// The copy of a rectangle in a wrapping world that is nearest to a place. The rectangle itself in other worlds.
     func nearestCopy(of rectangle: PixelRect, to x: Double) -> PixelRect {
         guard wrapsX else { return rectangle }
         let copies = ((x - (rectangle.minX + rectangle.maxX) / 2) / worldWidth).rounded()
         return rectangle.offsetBy(x: copies * worldWidth, y: 0)
     }
 
-    /// The tile of a coarser level over the middle of a tile; `nil` at level 0.
+    /// The tile of a coarser level over the middle of a tile. `nil` at level 0.
     ///
     /// In a power-of-two pyramid it covers all of the tile. In others it may cover only a part, which is why fallbacks
     /// are cut to the area they cover.

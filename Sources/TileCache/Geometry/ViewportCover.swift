@@ -3,7 +3,7 @@
 /// A tile is included if it shares some area with the viewport's true outline and with the world; touching edges do not
 /// count. On a wrapping world the copies of the world on screen are included.
 struct ViewportCover {
-    /// Maximum number of tiles: more cannot be drawn, and an erroneous scale must not exhaust memory.
+    /// Maximum number of tiles. More cannot be drawn, and an erroneous scale must not exhaust memory.
     static let maximumTileCount = 65_536
     /// Maximum number of copies of a wrapping world in one row.
     static let maximumCopies = 64

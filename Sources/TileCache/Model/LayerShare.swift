@@ -3,7 +3,7 @@
 /// Decoded tiles, compressed ones and loads in flight count together. A layer at its maximum makes room among its own
 /// tiles, and a view whose needed tiles exceed it draws a coarser level.
 public struct LayerShare: Hashable, Sendable {
-    /// Fraction of the limit that the layer's tiles never exceed, larger than 0, at most 1. Default: 1.
+    /// Fraction of the limit that the layer's tiles never exceed, above 0, at most 1. Default: 1.
     public var maximum: Double
     /// Guaranteed fraction of the limit, 0 to `maximum`. Below it the layer's tiles are not evicted for other layers.
     /// Default: 0.

@@ -5,7 +5,7 @@
 public enum PrefetchAllowance: Hashable, Sendable {
     /// Nothing.
     case never
-    /// Only tiles that a store on this machine is known to have, so that no request leaves it.
+    /// Only tiles that are known to be in a store on this machine. No request leaves it.
     case resident
     /// Tiles whose expected use exceeds their price, within ceilings.
     case priced(PrefetchTerms)
@@ -37,7 +37,7 @@ public struct PrefetchTerms: Hashable, Sendable {
     public var price: Double?
     /// Effort, 0 (only needed tiles) to 1 (everything). Default: `nil`, the cache's.
     public var effort: Double?
-    /// Maximum prefetches that ask the source within any 60 seconds, 0 or more. Default: `nil`, no maximum.
+    /// Maximum prefetches from the source within any 60 seconds, 0 or more. Default: `nil`, no maximum.
     ///
     /// A synthesized tile counts as the tiles of the source that it may be made of. Tiles that a store on this machine
     /// is known to have do not count. Other prefetches wait; needed tiles neither wait nor count.

@@ -10,7 +10,7 @@ package struct PlanEntry: Hashable, Sendable {
         case pin
         /// It may be needed soon.
         case prefetch
-        /// A host wants it around what shows: below needed tiles, above guesses.
+        /// In a host's margin around what shows: below needed tiles, above guesses.
         case margin
 
         /// Whether it waits for needed tiles, and evicts only what is worth less.
@@ -27,7 +27,7 @@ package struct PlanEntry: Hashable, Sendable {
     var visits: UInt8
     /// Number of demands since it was in view; ignored if `visits` is 0.
     var age: Int32
-    /// Whether a tier on this machine is known to have the tile, so that its load asks no source.
+    /// Whether a tier on this machine is known to have the tile. Its load then needs no source.
     var isNear = false
 
     package init(
@@ -52,7 +52,7 @@ package struct RecencyWorth: Hashable, Sendable {
     /// By age, then by visit class as in `VisitClass`; empty means 0.
     var worths: [Float] = []
 
-    /// Falls with age and rises with visits; a tenth of the worth of a tile that is needed at once.
+    /// Falls with age and rises with visits. A tenth of the worth of a tile that is needed at once.
     ///
     /// Not learned: learned worths cost `starcraft_view` .01 of its hits at 4 screens, and nothing gained more than .001.
     static let standard = RecencyWorth(worths: (0..<VisitClass.ages * VisitClass.count).map(standardWorth))

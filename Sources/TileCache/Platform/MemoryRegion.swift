@@ -8,7 +8,7 @@
     #error("MemoryRegion needs mmap")
 #endif
 
-/// A range of addresses whose pages are committed at their first use and decommitted on request.
+/// A range of addresses. Pages are committed at their first use and decommitted on request.
 final class MemoryRegion: @unchecked Sendable {
     // Immutable after init; the holders synchronize access to the memory.
     let base: UnsafeMutableRawPointer

@@ -32,7 +32,7 @@ public struct MonotonicTime: Hashable, Sendable, Comparable {
         return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
     }
 
-    /// Clamps a time to within 73 years of the clock's start, so that differences cannot overflow.
+    /// Clamps a time to 73 years of the clock's start, so that differences cannot overflow.
     package static func bounded(_ nanoseconds: Int64) -> Int64 { min(max(nanoseconds, -(1 << 61)), 1 << 61) }
 
     /// Orders by time.

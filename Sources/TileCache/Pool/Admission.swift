@@ -2,7 +2,7 @@
 enum Admission<Grant> {
     /// Granted; the memory is counted.
     case granted(Grant)
-    /// Compress this tile first, then ask again.
+    /// Compress this tile first, then retry.
     case demote(EntryID)
     /// There is no room; nothing is counted.
     case refused

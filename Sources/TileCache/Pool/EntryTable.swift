@@ -36,7 +36,7 @@ enum EntryList: UInt8, CaseIterable {
     case decoded
     /// Evictable; takes pages.
     case compressed
-    /// Evictable, of a single colour: it takes only an entry, so its eviction frees nothing else.
+    /// Evictable, of a single colour. It takes only an entry, so its eviction frees nothing else.
     case solid
     /// Resident and needed by a view, leased or not.
     case needed
@@ -85,8 +85,10 @@ struct Entry {
     var next = EntryID.none
     /// Generation of the pixels.
     var generation: UInt32 = 0
-    /// Index among a view's former needs while new ones replace them; otherwise -1.
-    var needIndex: Int32 = -1
+    /// Index among a view's former needs while new ones replace them.
+    var needIndex = noIndex
+    /// Value of ``needIndex`` at all other times: an optional takes twice the bytes.
+    static let noIndex: Int32 = -1
     /// Order of uses; larger is later.
     var stamp: UInt64 = 0
     /// Compressed form.
@@ -145,10 +147,12 @@ struct EntryTable: ~Copyable {
     private struct PageHeader {
         var used: Int32 = 0
         var firstFree = EntryID.none
-        var previous: Int32 = -1
-        var next: Int32 = -1
+        var previous = noPage
+        var next = noPage
     }
 
+    /// End of the list of partly used pages.
+    private static let noPage: Int32 = -1
     /// A place is 128 bytes, two cache lines.
     private static let placeShift = 7
 
@@ -165,7 +169,7 @@ struct EntryTable: ~Copyable {
     /// Pages being decommitted.
     private var leaving = NumberSet()
     /// First page with both free and used entries.
-    private var firstPartial: Int32 = -1
+    private var firstPartial = noPage
 
     private var chainCount = 0
     private var mask = 0
@@ -223,14 +227,14 @@ struct EntryTable: ~Copyable {
     /// Bytes that the next insertion would commit.
     var nextGrowth: Int {
         var bytes = chainCount < 2 * (count + 1) && needsChainPage ? pageBytes : 0
-        if firstPartial < 0, pageNumbers.unusedCount == 0 { bytes += pageBytes + 2 * pageNumbers.growth() }
+        if firstPartial == Self.noPage, pageNumbers.unusedCount == 0 { bytes += pageBytes + 2 * pageNumbers.growth() }
         return bytes
     }
 
     /// Whether no entry can be inserted; pages being decommitted are not free yet.
     var isFull: Bool {
         count >= maximumCount
-            || (firstPartial < 0 && pageNumbers.unusedCount == 0 && pageNumbers.freshCount == 0)
+            || (firstPartial == Self.noPage && pageNumbers.unusedCount == 0 && pageNumbers.freshCount == 0)
     }
 
     subscript(_ number: EntryID) -> Entry {
@@ -342,7 +346,7 @@ struct EntryTable: ~Copyable {
     }
 
     private mutating func takeEntry() -> EntryID {
-        if firstPartial < 0 { linkPartial(takePage()) }
+        if firstPartial == Self.noPage { linkPartial(takePage()) }
         let page = firstPartial
         let number = header(page).pointee.firstFree
         header(page).pointee.firstFree = pointer(number).pointee.chained
@@ -366,9 +370,8 @@ struct EntryTable: ~Copyable {
 
     /// Takes a page without entries.
     private mutating func takePage() -> Int32 {
-        let unused = pageNumbers.takeCommitted()
-        guard unused < 0 else { return unused }
-        let page = pageNumbers.takeFresh()
+        if let unused = pageNumbers.takeCommitted() { return unused }
+        guard let page = pageNumbers.takeFresh() else { preconditionFailure("the table is full") }
         header(page).initialize(to: PageHeader())
         let first = page << pagePlacesShift
         for number in (first..<first + Int32(entriesPerPage)).reversed() {
@@ -381,16 +384,16 @@ struct EntryTable: ~Copyable {
     }
 
     private mutating func linkPartial(_ page: Int32) {
-        header(page).pointee.previous = -1
+        header(page).pointee.previous = Self.noPage
         header(page).pointee.next = firstPartial
-        if firstPartial >= 0 { header(firstPartial).pointee.previous = page }
+        if firstPartial != Self.noPage { header(firstPartial).pointee.previous = page }
         firstPartial = page
     }
 
     private mutating func unlinkPartial(_ page: Int32) {
         let own = header(page).pointee
-        if own.next >= 0 { header(own.next).pointee.previous = own.previous }
-        if own.previous >= 0 { header(own.previous).pointee.next = own.next } else { firstPartial = own.next }
+        if own.next != Self.noPage { header(own.next).pointee.previous = own.previous }
+        if own.previous != Self.noPage { header(own.previous).pointee.next = own.next } else { firstPartial = own.next }
     }
 
     // MARK: - Decommits
@@ -398,8 +401,7 @@ struct EntryTable: ~Copyable {
     /// Begins to decommit a page without entries or a spare page of the index. `nil` if there is none. It cannot be
     /// taken until `finishDecommit`.
     mutating func beginDecommit() -> MemoryRange? {
-        let page = pageNumbers.beginDecommit()
-        if page >= 0 {
+        if let page = pageNumbers.beginDecommit() {
             leaving.insert(page)
             return MemoryRange(slotClass: MemoryRange.entryPages, number: page)
         }

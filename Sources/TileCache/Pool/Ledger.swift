@@ -37,7 +37,7 @@ struct Ledger {
     }
 
     private(set) var limit: Int
-    /// Whether more is in use than a lowered limit allows, because of leased or pinned tiles.
+    /// Whether a lowered limit is exceeded, because of leased or pinned tiles.
     private(set) var isOverLimit = false
     private var accounts = [Int](repeating: 0, count: Account.allCases.count)
     /// Sum of `accounts`.

@@ -41,14 +41,14 @@ struct NumberSet: Sendable {
         if count == 0 { levels = [[]] }
     }
 
-    /// Removes the minimum; -1 if the set is empty.
-    mutating func popFirst() -> Int32 { pop { $0.trailingZeroBitCount } }
+    /// Removes the minimum; `nil` if the set is empty.
+    mutating func popFirst() -> Int32? { pop { $0.trailingZeroBitCount } }
 
-    /// Removes the maximum; -1 if the set is empty.
-    mutating func popLast() -> Int32 { pop { 63 - $0.leadingZeroBitCount } }
+    /// Removes the maximum; `nil` if the set is empty.
+    mutating func popLast() -> Int32? { pop { 63 - $0.leadingZeroBitCount } }
 
-    private mutating func pop(_ choose: (UInt64) -> Int) -> Int32 {
-        guard count > 0 else { return -1 }
+    private mutating func pop(_ choose: (UInt64) -> Int) -> Int32? {
+        guard count > 0 else { return nil }
         var index = 0
         for level in levels.indices.reversed() { index = index << 6 + choose(levels[level][index]) }
         remove(Int32(index))

@@ -129,7 +129,7 @@ struct PageAllocator {
         }
     }
 
-    /// Calls `body` with the offset and size of each part of a block, in order, in bytes of the page range.
+    /// Calls `body` with the offset and size of each part of a block, in order. Both are bytes of the page range.
     func forEachPart(of block: Block, _ body: (_ offset: Int, _ count: Int) -> Void) {
         var page = block.firstPage
         var left = Int(block.byteCount)
@@ -144,8 +144,8 @@ struct PageAllocator {
         }
     }
 
-    /// Begins to decommit an unused page; -1 if there is none. It cannot be taken until `finishDecommit`.
-    mutating func beginDecommit() -> Int32 { pages.beginDecommit() }
+    /// Begins to decommit an unused page; `nil` if there is none. It cannot be taken until `finishDecommit`.
+    mutating func beginDecommit() -> Int32? { pages.beginDecommit() }
 
     /// Ends a decommit; the page may be taken again as a fresh one.
     mutating func finishDecommit(_ page: Int32) {
@@ -169,11 +169,11 @@ struct PageAllocator {
     }
 
     private mutating func takePage() -> PageID {
-        let unused = pages.takeCommitted()
-        let page = PageID(number: unused >= 0 ? unused : pages.takeFresh())
-        precondition(page.number >= 0, "the ledger admitted more pages than the address range holds")
-        (table + Int(page.number)).initialize(to: Page())
-        return page
+        guard let number = pages.takeCommitted() ?? pages.takeFresh() else {
+            preconditionFailure("the ledger admitted more pages than the address range holds")
+        }
+        (table + Int(number)).initialize(to: Page())
+        return PageID(number: number)
     }
 
     private mutating func takeUnits(_ count: Int) -> (PageID, UInt8) {

@@ -17,7 +17,7 @@ struct PoolConfiguration: Sendable {
     var compressedTier = true
     /// Fraction of the limit for compressed tiles while both tiers compete, 0...1. Default: nil, adapts to the traffic.
     var compressedShare: Double?
-    /// Whether tables and scratch memory do not count: a limit given in tiles means that many tiles.
+    /// Whether tables and scratch memory do not count. A limit given in tiles means that many tiles.
     var grantsBookkeeping = false
     /// Maximum concurrent loads.
     var workers = 4
@@ -36,6 +36,6 @@ struct PoolConfiguration: Sendable {
     /// Rounds bytes up to whole pages.
     func paged(_ bytes: Int) -> Int { bytes.roundedUp(toPages: pageBytes) }
 
-    /// Maximum wait that a source may ask for: a day, in nanoseconds.
+    /// Maximum wait that a source may set: a day, in nanoseconds.
     static let longestRetryWait: Int64 = 86_400_000_000_000
 }

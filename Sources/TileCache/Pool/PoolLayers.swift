@@ -12,7 +12,7 @@ struct PoolLayer: Sendable {
     var invalidations = 0
     /// Whether its tiles may be compressed.
     var isCompressible: Bool
-    /// Whether a slot is taken when the source is ready to write, not when the load starts.
+    /// Whether a slot is taken when the source is ready, not when the load starts.
     let reservesLate: Bool
     /// Exponential mean of its block sizes, in bytes; 0 before the first.
     var meanBlockBytes = 0
@@ -53,7 +53,7 @@ struct PoolLayer: Sendable {
         level < synthesizedLevels ? 1 << min(2 * (synthesizedLevels - level), 62) : 1
     }
 
-    /// Counts a prefetch that begins, or for which the source is asked after all.
+    /// Counts a prefetch that begins, or that goes to the source after all.
     mutating func notePrefetch(atLevel level: Int, bytes: Int, asksSource: Bool, now: Int64) {
         guard asksSource else { return }
         let requests = requests(atLevel: level)
@@ -73,7 +73,7 @@ struct PoolLayer: Sendable {
     }
 }
 
-/// Layers of the pool by index; the index of a layer that is gone is reused.
+/// Layers of the pool by index. The index of a layer that is gone is reused.
 struct PoolLayers: RandomAccessCollection {
     private var records: [PoolLayer] = []
     /// Free indices; those beyond the end do not count.

@@ -7,7 +7,7 @@ extension PoolState {
         effects.plans = true
     }
 
-    /// Whether the source may be asked for a prefetch now. If not yet, a plan is made once it may.
+    /// Whether a prefetch from the source may begin now. If not yet, a plan is made once it may.
     mutating func isWithinCeilings(_ key: TileKey, now: Int64) -> Bool {
         let layer = layers[key.layer]
         guard let meter = layer.meter else { return true }
@@ -29,7 +29,7 @@ extension PoolState {
         }
     }
 
-    /// Whether a load may ask the source, after no tier had its tile. A prefetch that began without counting as a
+    /// Whether a load may go to the source, after no tier had its tile. A prefetch that began without counting as a
     /// request has to be within the ceilings now.
     mutating func mayAskSource(_ ticket: LoadTicket, now: Int64) -> Bool {
         guard let load = loads[ticket], !load.isDemand, load.isNear else { return true }
@@ -48,7 +48,7 @@ extension PoolState {
         }
     }
 
-    /// Whether a load may only ask tiers on this machine.
+    /// Whether a load is restricted to tiers on this machine.
     func staysHere(_ ticket: LoadTicket) -> Bool {
         loads[ticket]?.isNear == true && !ticket.isDemand && layers[ticket.key.layer].allowance == .resident
     }

@@ -5,8 +5,7 @@ extension PoolState {
     /// that keep their own payload, make way.
     ///
     /// - Parameter checksum: Checksum of the bytes, compared before they are decoded.
-    mutating func reserveEncoded(_ ticket: LoadTicket, bytes: Int, checksum: UInt64, now: Int64) -> PageAllocator.Block?
-    {
+    mutating func reserveEncoded(_ ticket: LoadTicket, bytes: Int, checksum: UInt64) -> PageAllocator.Block? {
         guard let load = loads[ticket], load.slot != .none, load.encoded == .none else { return nil }
         let own = table[load.entry].key.layer
         let layer = layers[own]
@@ -17,8 +16,8 @@ extension PoolState {
         // Much larger than compressed tiles of the layer.
         if layer.meanBlockBytes > 0, bytes > 2 * layer.meanBlockBytes { return nil }
         let worth = load.isDemand ? Float.infinity : load.value - queue.plan.margin
-        while !makePages(for: bytes, of: load.entry, now: now) {
-            let victim = coldest(of: .decoded, worth: worth, now: now, for: own)
+        while !makePages(for: bytes, of: load.entry) {
+            let victim = coldest(of: .decoded, worth: worth, for: own)
             guard victim != .none, demoteToEncoded(victim) else { return nil }
         }
         let block = allocate(bytes: bytes, ofLayer: own)
@@ -79,14 +78,14 @@ extension PoolState {
     }
 
     /// Counts the encoded bytes that a source holds for a load, replacing the former number. Grants all of them.
-    mutating func holdEncoded(_ ticket: LoadTicket, bytes: Int, now: Int64) -> Admission<Int> {
+    mutating func holdEncoded(_ ticket: LoadTicket, bytes: Int) -> Admission<Int> {
         guard let load = loads[ticket], bytes >= 0 else { return .refused }
         let growth = bytes - load.heldBytes
         if growth > 0 {
             // Bytes that would not fit an empty pool evict nothing.
             let layer = table[load.entry].key.layer
             let room: Admission<Void> =
-                fitsHeld(growth) ? makeBytes(growth, worth: worth(of: load), layer: layer, now: now) : .refused
+                fitsHeld(growth) ? makeBytes(growth, worth: worth(of: load), layer: layer) : .refused
             if case .refused = room {
                 let pages = configuration.paged(bytes) / self.pages.pageBytes
                 loads.change(ticket.load) { $0.refusedPages = UInt16(clamping: pages) }

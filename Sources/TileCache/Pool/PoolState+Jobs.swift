@@ -62,7 +62,7 @@ extension PoolState {
         notePeaks()
     }
 
-    /// Restores what a policy remembers of a tile from before its last eviction.
+    /// Restores a policy's record of a tile from before its last eviction.
     private mutating func setHistory(_ planned: PlanEntry, of number: EntryID) {
         guard planned.visits > table[number].visits else { return }
         let demand = demandClock &- UInt32(max(planned.age, 0))
@@ -78,7 +78,7 @@ extension PoolState {
         // An array grows to at most twice its elements. Its capacity depends on the allocator: by that, equal replays
         // would not always fit the same limit.
         let most = count * (2 * MemoryLayout<PlanEntry>.stride + MemoryLayout<EntryID>.stride)
-        // Rounded, so that a slowly growing plan seldom asks.
+        // Rounded, so that a slowly growing plan seldom needs a charge.
         let bytes = configuration.paged(most)
         // Frees the memory of a much larger plan.
         if bytes < ledger[.plan] / 4 { dropPlan() }
@@ -133,11 +133,11 @@ extension PoolState {
         guard number != .none else { return .refused }
         var room = Admission.granted(SlotID.none)
         let worth = worth(of: planned)
-        // A source is not asked for a prefetch without room, and for a needed tile without room at most once.
+        // Without room, no prefetch is requested, and a needed tile at most once.
         if !layers[planned.key.layer].reservesLate || worth < .infinity || table[number].flags.contains(.refused) {
             // Leased, so that making room does not evict the tile itself.
             table.stage(number) { $0.leaseCount += 1 }
-            room = acquireSlot(for: number, worth: worth, now: now)
+            room = acquireSlot(for: number, worth: worth)
             table.stage(number) { $0.leaseCount -= 1 }
         }
         if !room.isGranted { forgetIfIdle(number) }
@@ -201,8 +201,8 @@ extension PoolState {
             forgetIfIdle(number)
         }
         notePeaks()
-        settleLimit(now: now)
-        // A source that has answered late may be asked again.
+        settleLimit()
+        // A source that has answered late gets requests again.
         if load.isWrittenOff { effects.lateWorkers += 1 }
         if load.isWrittenOff || queue.hasPassedForLoads || hasMorePins || wasOverLimit { effects.plans = true }
     }
@@ -282,7 +282,7 @@ extension PoolState {
         }
     }
 
-    /// Counts a load that did not land as never drawn, and as a prefetch by its result.
+    /// Counts a load that did not land: never drawn, and as a prefetch by its result.
     private mutating func noteNotLanded(_ load: Load, _ result: LoadResult) {
         if load.isOutdated || result == .refused || result == .cancelled { counters.loads.unseen += 1 }
         // A late prefetch counts as late only.
@@ -294,7 +294,7 @@ extension PoolState {
         }
     }
 
-    /// Whether neither a view, a pin nor the plan wants a load.
+    /// Whether a load serves neither a view, a pin nor the plan.
     func isUnwanted(load id: LoadID) -> Bool {
         // The pins of a removed layer are cleared in steps: some may still be set.
         guard let load = loads[id], !layers[table[load.entry].key.layer].isRemoved else { return true }

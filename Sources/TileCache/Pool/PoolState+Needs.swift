@@ -4,9 +4,11 @@ struct ViewNeeds: Sendable {
     var tiles: [TileKey] = []
     /// Their entries in the pool, or none if the table had no room.
     var entries: [EntryID] = []
-    /// Time of the demand of a missed tile, in nanoseconds. -1 for hits and once drawn.
+    /// Time of the demand of a missed tile, in nanoseconds. ``notMissing`` for hits and once drawn.
     var missingSince: [Int64] = []
-    /// Level of the last frame; demands at another level count as zoom.
+    /// Before all times: an optional takes twice the bytes.
+    static let notMissing: Int64 = -1
+    /// Level of the last frame. Demands at another level count as zoom. -1 before the first one.
     var level = -1
     /// Number of tiles charged to the ledger.
     var charged = 0
@@ -33,7 +35,7 @@ extension PoolState {
         return count
     }
 
-    /// Replaces the needed tiles of a view, counts the demands and protects the tiles from eviction.
+    /// Replaces the needed tiles of a view. Counts the demands and protects the tiles from eviction.
     ///
     /// - Parameters:
     ///   - needs: The view's needs; updated.
@@ -59,12 +61,12 @@ extension PoolState {
         for key in tiles {
             let number = entry(for: key)
             entries.append(number)
-            if number != .none, table[number].needIndex >= 0 {
+            if number != .none, table[number].needIndex != Entry.noIndex {
                 missingSince.append(needs.missingSince[Int(table[number].needIndex)])
-                table.note(number) { $0.needIndex = -1 }
+                table.note(number) { $0.needIndex = Entry.noIndex }
             } else {
                 let isHit = count(number, in: &counts, now: now)
-                missingSince.append(isHit ? -1 : now)
+                missingSince.append(isHit ? ViewNeeds.notMissing : now)
                 newDemands &+= 1
                 if number != .none {
                     noteVisit(number)
@@ -73,11 +75,11 @@ extension PoolState {
             }
         }
         // Entries still marked are needed no longer.
-        for number in needs.entries where number != .none && table[number].needIndex >= 0 {
+        for number in needs.entries where number != .none && table[number].needIndex != Entry.noIndex {
             let demand = demandClock
             table.stage(number) {
                 $0.needCount -= 1
-                $0.needIndex = -1
+                $0.needIndex = Entry.noIndex
                 // Touches are skipped while nothing changes, so the last use is recorded here.
                 $0.lastUse = now
                 $0.lastDemand = demand
@@ -88,7 +90,7 @@ extension PoolState {
         if needs.hasBegun {
             if level == needs.level { pan = pan + counts } else { zoom = zoom + counts }
         }
-        demandClock &+= newDemands
+        noteDemands(newDemands)
         needs.tiles = tiles
         needs.entries = entries
         needs.missingSince = missingSince

@@ -68,7 +68,7 @@ extension PoolState {
             if table[number].form.isEncoded, layers[layer].stuckDecodes >= configuration.workers { return nil }
             // The worker that has the codec continues here.
             guard codecJobs.count < configuration.maximumCodecJobs else { return .refused }
-            begun = beginPromotion(number, worth: worth(of: planned), now: now).map(Job.promote)
+            begun = beginPromotion(number, worth: worth(of: planned)).map(Job.promote)
         } else {
             if isPrefetch, !planned.isNear, !isWithinCeilings(planned.key, now: now) { return nil }
             begun = beginLoad(planned, now: now).map(Job.load)

@@ -1,21 +1,21 @@
 /// Memory reserved by loads in flight, and refusals of it.
 extension PoolState {
     /// Takes a slot for a load whose source is ready to write.
-    mutating func reserve(_ id: LoadID, now: Int64) -> Admission<SlotID> {
+    mutating func reserve(_ id: LoadID) -> Admission<SlotID> {
         guard let load = loads[id], !load.isOutdated else { return .refused }
         if load.slot != .none { return .granted(load.slot) }
-        let room = takeSlot(for: load, now: now)
+        let room = takeSlot(for: load)
         if case .granted(let slot) = room { loads.change(id) { $0.slot = slot } }
         return room
     }
 
     /// Takes a slot for a load; it counts as in flight.
-    mutating func takeSlot(for load: Load, now: Int64) -> Admission<SlotID> {
+    mutating func takeSlot(for load: Load) -> Admission<SlotID> {
         let layer = table[load.entry].key.layer
         let worth = worth(of: load)
-        var room = acquireSlot(layer: layer, worth: worth, now: now)
-        while room == .refused, fitsLimit(layer: layer), dropUncompressed(worth: worth, layer: layer, now: now) {
-            room = acquireSlot(layer: layer, worth: worth, now: now)
+        var room = acquireSlot(layer: layer, worth: worth)
+        while room == .refused, fitsLimit(layer: layer), dropUncompressed(worth: worth, layer: layer) {
+            room = acquireSlot(layer: layer, worth: worth)
         }
         if room.isGranted {
             ledger.noteInFlight(slotBytes(ofLayer: layer))
@@ -25,12 +25,12 @@ extension PoolState {
     }
 
     /// Takes a slot for a load that begins. After a refusal, requires that the refused memory is available too.
-    mutating func acquireSlot(for number: EntryID, worth: Float, now: Int64) -> Admission<SlotID> {
+    mutating func acquireSlot(for number: EntryID, worth: Float) -> Admission<SlotID> {
         let layer = table[number].key.layer
-        let room = acquireSlot(layer: layer, worth: worth, now: now)
+        let room = acquireSlot(layer: layer, worth: worth)
         guard case .granted(let slot) = room, table[number].flags.contains(.refused) else { return room }
         let refused = Int(table[number].refusedPages) * pages.pageBytes
-        let beside = makeBytes(refused, worth: worth, layer: layer, now: now)
+        let beside = makeBytes(refused, worth: worth, layer: layer)
         if !beside.isGranted { release(slot: slot, ofLayer: layer) }
         return beside.map { slot }
     }
@@ -41,15 +41,15 @@ extension PoolState {
     }
 
     /// Evicts a cold tile uncompressed if every codec is busy. A source that is ready does not wait for one.
-    mutating func dropUncompressed(worth: Float, layer: Int, now: Int64) -> Bool {
+    mutating func dropUncompressed(worth: Float, layer: Int) -> Bool {
         guard codecJobs.count >= configuration.maximumCodecJobs else { return false }
-        let victim = coldest(of: .decoded, worth: worth, now: now, for: layer)
+        let victim = coldest(of: .decoded, worth: worth, for: layer)
         guard victim != .none else { return false }
         drop(victim, cause: .capacity)
         return true
     }
 
-    /// Classifies the result of a load: failed or cancelled after a refusal of memory, it is refused.
+    /// Classifies the result of a load. Failed or cancelled after a refusal of memory, it is refused.
     func outcome(_ result: LoadResult, of load: Load) -> LoadResult {
         switch result {
         case .pixels: load.slot == .none ? .refused : .pixels
@@ -97,14 +97,14 @@ extension PoolState {
     }
 
     /// Takes a slot as scratch memory of a load in flight. It counts as in flight until `returnScratch`.
-    mutating func takeScratch(for id: LoadID, now: Int64) -> Admission<SlotID> {
+    mutating func takeScratch(for id: LoadID) -> Admission<SlotID> {
         guard let load = loads[id], !load.isOutdated else { return .refused }
-        return takeSlot(for: load, now: now)
+        return takeSlot(for: load)
     }
 
-    mutating func returnScratch(_ slot: SlotID, layer: Int, now: Int64) {
+    mutating func returnScratch(_ slot: SlotID, layer: Int) {
         ledger.noteInFlight(-slotBytes(ofLayer: layer))
         release(slot: slot, ofLayer: layer)
-        settleLimit(now: now)
+        settleLimit()
     }
 }

@@ -1,8 +1,8 @@
 /// Makes room by eviction; never exceeds the limit.
 extension PoolState {
     /// Takes a slot for a tile of a layer, not charged to the layer. Evicts only tiles worth less than `worth`.
-    mutating func findSlot(layer: Int, worth: Float, now: Int64) -> Admission<SlotID> {
-        settleLimit(now: now)
+    mutating func findSlot(layer: Int, worth: Float) -> Admission<SlotID> {
+        settleLimit()
         // Above a lowered limit nothing takes memory, freed memory included. A tile that would not fit an empty pool
         // evicts nothing.
         guard !isOverLimit || availableBytes >= 0, fitsLimit(layer: layer) else {
@@ -12,20 +12,18 @@ extension PoolState {
         let slotClass = layers[layer].slotClass
         while true {
             if !isFull(layer: layer) {
-                let reused = slots[slotClass].takeCommitted()
-                if reused >= 0 { return .granted(SlotID(number: reused)) }
+                if let reused = slots[slotClass].takeCommitted() { return .granted(SlotID(number: reused)) }
                 let growth = configuration.grantsBookkeeping ? 0 : slots[slotClass].growth()
                 let missing = slots[slotClass].slotBytes + growth - availableBytes
                 if missing <= 0 {
-                    let fresh = slots[slotClass].takeFresh()
-                    guard fresh >= 0 else { return .refused }
+                    guard let fresh = slots[slotClass].takeFresh() else { return .refused }
                     noteTaken()
                     ledger.noteLimit(committed: committedBytes)
                     return .granted(SlotID(number: fresh))
                 }
                 if decommitUnused(missing, sparing: slotClass) { continue }
             }
-            switch evict(worth: worth, now: now, for: layer) {
+            switch evict(worth: worth, for: layer) {
             case .granted: continue
             case .demote(let victim): return .demote(victim)
             case .refused:
@@ -44,8 +42,8 @@ extension PoolState {
     mutating func makeBytes(_ bytes: Int) -> Bool {
         while availableBytes < bytes {
             if decommitUnused(bytes - availableBytes) { continue }
-            let victim = coldest(of: .compressed, worth: .infinity, now: 0)
-            let other = victim != .none ? victim : coldest(of: .decoded, worth: .infinity, now: 0)
+            let victim = coldest(of: .compressed, worth: .infinity)
+            let other = victim != .none ? victim : coldest(of: .decoded, worth: .infinity)
             if other != .none {
                 drop(other, cause: .capacity)
             } else if !shedEncoded(bytes - availableBytes) {
@@ -56,14 +54,14 @@ extension PoolState {
     }
 
     /// Frees bytes that a load takes in addition to its slot.
-    mutating func makeBytes(_ bytes: Int, worth: Float, layer: Int, now: Int64) -> Admission<Void> {
+    mutating func makeBytes(_ bytes: Int, worth: Float, layer: Int) -> Admission<Void> {
         while availableBytes < bytes {
             guard !isOverLimit else { return .refused }
             if decommitUnused(bytes - availableBytes) { continue }
-            let evicted = evict(worth: worth, now: now, for: layer)
+            let evicted = evict(worth: worth, for: layer)
             if evicted.isGranted { continue }
             if case .demote = evicted { return evicted }
-            guard dropUncompressed(worth: worth, layer: layer, now: now) else { return .refused }
+            guard dropUncompressed(worth: worth, layer: layer) else { return .refused }
         }
         return .granted(())
     }
@@ -72,12 +70,12 @@ extension PoolState {
     var compressedLimit: Int { Int(Double(ledger.limit) * split.compressedShare) }
 
     /// Evicts one tile worth less than `worth`.
-    private mutating func evict(worth: Float, now: Int64, for layer: Int) -> Admission<Void> {
-        let cold = table.counts.compressed > 0 ? coldest(of: .compressed, worth: worth, now: now, for: layer) : .none
+    private mutating func evict(worth: Float, for layer: Int) -> Admission<Void> {
+        let cold = table.counts.compressed > 0 ? coldest(of: .compressed, worth: worth, for: layer) : .none
         // A margin of a few slots: turning pages into slots costs fresh memory each time.
         let isTierFull = pages.usedBytes > compressedLimit + 4 * slotBytes(ofLayer: layer)
         let isColdFirst = cold != .none && (isTierFull || hasFullCompressedShare(layer: layer))
-        let victim = isColdFirst ? .none : coldest(of: .decoded, worth: worth, now: now, for: layer)
+        let victim = isColdFirst ? .none : coldest(of: .decoded, worth: worth, for: layer)
         if victim != .none, canDemote(victim) {
             if demoteToEncoded(victim) { return .granted(()) }
             return codecJobs.count < configuration.maximumCodecJobs ? .demote(victim) : .refused
@@ -91,7 +89,7 @@ extension PoolState {
         return isShed ? .granted(()) : .refused
     }
 
-    /// Whether a decoded tile is compressed before its eviction: needs a tier, a compressible layer and current pixels.
+    /// Whether a decoded tile is compressed before its eviction. Needs a tier, a compressible layer and current pixels.
     private func canDemote(_ number: EntryID) -> Bool {
         configuration.compressedTier && table[number].residency == .decoded
             && layers[table[number].key.layer].isCompressible && !table[number].flags.contains(.stale)
@@ -103,9 +101,9 @@ extension PoolState {
 
     /// Finds the first tile of a tier to evict, by recency or by value. Returns none if nothing is evictable.
     ///
-    /// - Parameter layer: Layer that needs the room, -1 for none; shares of layers count.
-    mutating func coldest(of tier: EntryList, worth: Float, now: Int64, for layer: Int = -1) -> EntryID {
-        evictionSteps += 1
+    /// - Parameter layer: Layer that needs the room; shares of layers count. Default: nil, none.
+    mutating func coldest(of tier: EntryList, worth: Float, for layer: Int? = nil) -> EntryID {
+        noteEvictionSteps(1)
         var walk = ColdWalk(tier, for: layer, in: self)
         guard configuration.eviction == .value else {
             // Values do not count: valued tiles are ordered like all others.
@@ -118,7 +116,7 @@ extension PoolState {
         while weighed < Self.tilesWeighed {
             let number = walk.next(in: self)
             guard number != .none else { break }
-            evictionSteps += 1
+            noteEvictionSteps(1)
             guard table[number].planEpoch != queue.epoch else { continue }
             // The least recently used of each class only: unseen arrivals get time to be seen.
             let visitClass = VisitClass.of(visits: Int(table[number].visits))
@@ -134,7 +132,7 @@ extension PoolState {
             }
             weighed += 1
         }
-        evictionSteps += queue.valued.count
+        noteEvictionSteps(queue.valued.count)
         for candidate in queue.valued {
             let entry = table.pointer(candidate)
             guard entry.pointee.list == tier, entry.pointee.leaseCount == 0, entry.pointee.planEpoch == queue.epoch,
@@ -188,16 +186,14 @@ extension PoolState {
     private static let decommitsAtOnce = 256
 
     /// Decommits unused memory until `bytes` are free, in steps; returns whether there was any.
-    mutating func decommitUnused(_ bytes: Int, sparing spared: Int = -1, atMost most: Int = decommitsAtOnce) -> Bool {
+    mutating func decommitUnused(_ bytes: Int, sparing spared: Int? = nil, atMost most: Int = decommitsAtOnce) -> Bool {
         let before = ledger.credit
         let last = ledger.pendingDecommits.count + min(most, Self.decommitsAtOnce)
         func isEnough() -> Bool { ledger.credit - before >= bytes || ledger.pendingDecommits.count >= last }
         for slotClass in slots.indices where slotClass != spared {
             while !isEnough(), decommitSlot(ofClass: slotClass) {}
         }
-        while !isEnough() {
-            let page = pages.beginDecommit()
-            if page < 0 { break }
+        while !isEnough(), let page = pages.beginDecommit() {
             ledger.beginDecommit(MemoryRange(slotClass: MemoryRange.pages, number: page), bytes: pages.pageBytes)
         }
         // Tables granted on top of the limit make no room.
@@ -209,8 +205,7 @@ extension PoolState {
 
     /// Decommits an unused slot of a size; returns whether there was one.
     mutating func decommitSlot(ofClass slotClass: Int) -> Bool {
-        let slot = slots[slotClass].beginDecommit()
-        guard slot >= 0 else { return false }
+        guard let slot = slots[slotClass].beginDecommit() else { return false }
         ledger.beginDecommit(MemoryRange(slotClass: Int32(slotClass), number: slot), bytes: slots[slotClass].slotBytes)
         return true
     }
@@ -236,14 +231,14 @@ extension PoolState {
     }
 }
 
-/// Walks the evictable tiles of a tier from the least recently used on, without those protected by shares.
+/// Walks the evictable tiles of a tier, least recently used first, without protected ones.
 private struct ColdWalk {
-    private let layer: Int
+    private let layer: Int?
     /// Next tile of each group, or none. The first group is separate, since most caches have no other.
     private var first = EntryID.none
     private var others: [EntryID] = []
 
-    init(_ tier: EntryList, for layer: Int, in pool: borrowing PoolState) {
+    init(_ tier: EntryList, for layer: Int?, in pool: borrowing PoolState) {
         self.layer = layer
         first = admitted(pool.table.lists.tail(of: tier), in: pool)
         guard pool.layers.haveShares else { return }
@@ -252,7 +247,7 @@ private struct ColdWalk {
         }
     }
 
-    /// Checks the first tile of a group only: a group is one layer, and its tiles hardly differ.
+    /// Checks the first tile of a group only. A group is one layer, and its tiles hardly differ.
     private func admitted(_ number: EntryID, in pool: borrowing PoolState) -> EntryID {
         number != .none && pool.mayEvict(number, for: layer) ? number : .none
     }
@@ -260,7 +255,7 @@ private struct ColdWalk {
     mutating func next(in pool: borrowing PoolState) -> EntryID {
         while true {
             var oldest = first
-            var group = -1
+            var group: Int?
             for (index, other) in others.enumerated() where other != .none {
                 if oldest == .none || pool.table.pointer(other).pointee.stamp < pool.table.pointer(oldest).pointee.stamp
                 {
@@ -270,7 +265,7 @@ private struct ColdWalk {
             }
             guard oldest != .none else { return .none }
             let following = pool.table.pointer(oldest).pointee.previous
-            if group < 0 { first = following } else { others[group] = admitted(following, in: pool) }
+            if let group { others[group] = admitted(following, in: pool) } else { first = following }
             // The tile that needs the room is leased briefly without leaving its list.
             if pool.table.pointer(oldest).pointee.leaseCount == 0 { return oldest }
         }

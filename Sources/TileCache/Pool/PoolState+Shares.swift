@@ -1,8 +1,8 @@
 /// Maximum and guaranteed shares of the limit by layer.
 extension PoolState {
     /// Takes a slot for a tile, charged to its layer. Evicts only tiles worth less than `worth`.
-    mutating func acquireSlot(layer: Int, worth: Float, now: Int64) -> Admission<SlotID> {
-        let room = findSlot(layer: layer, worth: worth, now: now)
+    mutating func acquireSlot(layer: Int, worth: Float) -> Admission<SlotID> {
+        let room = findSlot(layer: layer, worth: worth)
         let slotBytes = slotBytes(ofLayer: layer)
         if room.isGranted { layers.change(layer) { $0.slotBytes += slotBytes } }
         return room
@@ -63,10 +63,10 @@ extension PoolState {
 
     /// Whether shares allow evicting a tile for another layer. Not if that layer is full itself, or the tile is within
     /// its own layer's guarantee.
-    func mayEvict(_ number: EntryID, for layer: Int) -> Bool {
+    func mayEvict(_ number: EntryID, for layer: Int?) -> Bool {
         let entry = table.pointer(number)
         let own = entry.pointee.key.layer
-        guard layers.haveShares, layer >= 0, own != layer else { return true }
+        guard layers.haveShares, let layer, own != layer else { return true }
         if isFull(layer: layer) { return false }
         let bytes =
             (entry.pointee.residency.isDecoded ? slotBytes(ofLayer: own) : 0) + entry.pointee.form.byteCount

@@ -13,7 +13,7 @@ extension PoolState {
         return result == .absent ? table[number].flags.contains(.absent) : table[number].residency.isResident
     }
 
-    /// Marks pixels that have landed as out of date: they are drawn until the source has been asked.
+    /// Marks pixels that have landed as stale. They are drawn until the source has answered.
     mutating func markStale(_ key: TileKey) {
         let number = table.find(key)
         guard number != .none, table[number].residency.isResident else { return }

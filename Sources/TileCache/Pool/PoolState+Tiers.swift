@@ -83,7 +83,7 @@ extension PoolState {
 
     /// Ends a compression. If the tile is still unneeded, releases its slot and returns where the block goes; the
     /// caller copies it there and calls `finishStore`.
-    mutating func finishDemotion(_ ticket: CodecTicket, _ result: DemotionResult, now: Int64) -> CodecTicket? {
+    mutating func finishDemotion(_ ticket: CodecTicket, _ result: DemotionResult) -> CodecTicket? {
         let number = ticket.entry
         var stored: CodecTicket?
         // The codec is busy until the block is copied.
@@ -131,7 +131,7 @@ extension PoolState {
         case .block(let bytes):
             noteDemotion(number, blockBytes: bytes)
             moveToCompressed(number, .none)
-            guard makePages(for: bytes, of: number, now: now) else {
+            guard makePages(for: bytes, of: number) else {
                 drop(number, cause: .capacity)
                 return nil
             }
@@ -166,11 +166,11 @@ extension PoolState {
     }
 
     /// Takes a slot for a compressed tile and begins to decompress it.
-    mutating func beginPromotion(_ number: EntryID, worth: Float, now: Int64) -> Admission<CodecTicket> {
+    mutating func beginPromotion(_ number: EntryID, worth: Float) -> Admission<CodecTicket> {
         guard table[number].residency == .compressed else { return .refused }
         // Leased, so that making room does not evict the tile itself.
         table.stage(number) { $0.leaseCount += 1 }
-        let room = acquireSlot(layer: table[number].key.layer, worth: worth, now: now)
+        let room = acquireSlot(layer: table[number].key.layer, worth: worth)
         table.stage(number) { $0.leaseCount -= 1 }
         return room.map { beginWork(on: number, as: .promoting, slot: $0) }
     }
@@ -231,7 +231,7 @@ extension PoolState {
         }
     }
 
-    private func worthOfKeeping(_ number: EntryID, now: Int64) -> Float {
+    private func worthOfKeeping(_ number: EntryID) -> Float {
         guard configuration.eviction == .value else { return .infinity }
         let entry = table[number]
         return entry.planEpoch == queue.epoch ? entry.value : worthByAge(number)
@@ -239,8 +239,8 @@ extension PoolState {
 
     /// Makes room for the pages of a tile's block. Evicts compressed tiles if their tier is full, otherwise decommits
     /// unused slots.
-    mutating func makePages(for bytes: Int, of number: EntryID, now: Int64) -> Bool {
-        let worth = worthOfKeeping(number, now: now)
+    mutating func makePages(for bytes: Int, of number: EntryID) -> Bool {
+        let worth = worthOfKeeping(number)
         while true {
             // Recomputed in each pass: an evicted block may have freed the shared page too.
             let needed = pages.pagesNeeded(for: bytes)
@@ -250,7 +250,7 @@ extension PoolState {
             let missing = fresh * pages.pageBytes + growth
             if availableBytes >= missing { return fresh <= pages.freshCount }
             if pages.usedBytes + bytes > compressedLimit {
-                let victim = coldest(of: .compressed, worth: worth, now: now, for: table[number].key.layer)
+                let victim = coldest(of: .compressed, worth: worth, for: table[number].key.layer)
                 // The entry itself is listed too, without pages: evicting it would free nothing.
                 if victim != .none, victim != number {
                     drop(victim, cause: .capacity)

@@ -29,7 +29,7 @@ extension PoolState {
         invalidate(tiles.map { table.find(TileKey(layer: layer, $0)) }, layer: layer, dropsAtOnce: dropsAtOnce)
     }
 
-    /// Marks the tiles of a layer that `affects` as outdated, on some pages of the table.
+    /// Marks tiles of a layer as outdated, if `affects` is true, on some pages.
     mutating func invalidate(
         onPages range: Range<Int32>,
         layer: Int,
@@ -65,13 +65,13 @@ extension PoolState {
         noteDrawing()
     }
 
-    /// Evicts tiles, the coldest first, until at most `bytes` are in use, and decommits unused memory. Spares leased
-    /// tiles, and pinned ones if `sparingPins`; needed tiles go last.
+    /// Evicts tiles, the coldest first, until at most `bytes` are in use. Decommits unused memory. Spares leased tiles,
+    /// and pinned ones if `sparingPins`; needed tiles go last.
     ///
     /// - Parameter steps: Maximum evictions and decommits.
     /// - Returns: Whether more steps would help.
     @discardableResult
-    mutating func trim(toBytes bytes: Int, sparingPins: Bool = true, now: Int64, steps: Int = .max) -> Bool {
+    mutating func trim(toBytes bytes: Int, sparingPins: Bool = true, steps: Int = .max) -> Bool {
         var left = steps
         // Memory on its way to the system counts as gone.
         while committedBytes - ledger.leavingBytes > bytes {
@@ -90,10 +90,10 @@ extension PoolState {
             left -= 1
             // A long trim does not weigh each tile: hardly any of them stay.
             let isLarge = excess > bytes / 16
-            let cold = isLarge ? oldest(of: .compressed) : coldest(of: .compressed, worth: .infinity, now: now)
+            let cold = isLarge ? oldest(of: .compressed) : coldest(of: .compressed, worth: .infinity)
             let other =
                 cold != .none
-                ? cold : isLarge ? oldest(of: .decoded) : coldest(of: .decoded, worth: .infinity, now: now)
+                ? cold : isLarge ? oldest(of: .decoded) : coldest(of: .decoded, worth: .infinity)
             if other != .none {
                 drop(other, cause: .trimmed)
                 continue
@@ -126,7 +126,7 @@ extension PoolState {
         return false
     }
 
-    /// Whether tables of slots or pages can shrink by more than the end of a decommit does.
+    /// Whether tables can shrink by more than the end of a decommit does.
     private var hasLongTables: Bool {
         pages.decommittedCount > SlotAllocator.shrinkSteps
             || slots.contains { $0.decommittedCount > SlotAllocator.shrinkSteps }
@@ -142,16 +142,10 @@ extension PoolState {
     ///
     /// - Returns: Whether `settleLimit` has to continue.
     @discardableResult
-    mutating func setByteLimit(_ bytes: Int, now: Int64, steps: Int = .max) -> Bool {
+    mutating func setByteLimit(_ bytes: Int, steps: Int = .max) -> Bool {
         // Until it is reached nothing more is taken.
         ledger.setLimit(bytes, committed: committedBytes)
-        return settleLimit(now: now, steps: steps)
-    }
-
-    /// Sets the number of codecs. With 0 nothing is compressed, and compressed tiles count as missing.
-    mutating func setCodecs(_ count: Int) {
-        configuration.maximumCodecJobs = count
-        configuration.compressedTier = count > 0
+        return settleLimit(steps: steps)
     }
 
     /// Allows the tiles of a layer to be compressed.
@@ -162,15 +156,15 @@ extension PoolState {
 
     /// Evicts until a lowered limit is met; returns whether more steps would help.
     @discardableResult
-    mutating func settleLimit(now: Int64, steps: Int = stepsAtOnce) -> Bool {
+    mutating func settleLimit(steps: Int = stepsAtOnce) -> Bool {
         guard isOverLimit else { return false }
-        let goesOn = trim(toBytes: ledger.limit, sparingPins: false, now: now, steps: steps)
+        let goesOn = trim(toBytes: ledger.limit, sparingPins: false, steps: steps)
         ledger.noteLimit(committed: committedBytes)
         notePeaks()
         return goesOn
     }
 
-    /// Pins a tile: it is loaded, and evicted only if it is unpinned or the limit is lowered.
+    /// Pins a tile. It is loaded, and evicted only if it is unpinned or the limit is lowered.
     ///
     /// - Returns: Whether the table had room for it.
     mutating func pin(_ key: TileKey) -> Bool {
@@ -236,7 +230,7 @@ extension PoolState {
         return .none
     }
 
-    /// Maximum leased tiles passed by a search for an unleased one: more than a frame leases.
+    /// Maximum leased tiles passed by a search for an unleased one. More than a frame leases.
     private static let heldPassed = 1024
 
     /// A resident, unleased tile that is needed or pinned; or none.

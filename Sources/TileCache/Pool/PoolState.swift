@@ -1,8 +1,8 @@
-/// State and decisions of the pool, without its memory and its lock: slots, pages, bytes, order.
+/// State and decisions of the pool, without its memory and its lock.
 ///
 /// Pure, so that replays under a virtual clock and tests run the same decisions as the service.
 struct PoolState: ~Copyable {
-    var configuration: PoolConfiguration
+    private(set) var configuration: PoolConfiguration
     /// Maximum of later limits; address ranges are reserved for it.
     let maximumByteLimit: Int
     var layers = PoolLayers()
@@ -17,7 +17,7 @@ struct PoolState: ~Copyable {
     var orphans = Orphans()
 
     /// Number of demands: the clock of ages.
-    var demandClock: UInt32 = 0
+    private(set) var demandClock: UInt32 = 0
     /// Incremented when the contents of complete frames may have changed.
     private(set) var drawVersion: UInt64 = 0
     /// Split of the limit between the tiers.
@@ -25,7 +25,7 @@ struct PoolState: ~Copyable {
     var counters = PoolCounters()
     var effects = PoolEffects()
     /// Tiles examined by searches for a victim.
-    var evictionSteps = 0
+    private(set) var evictionSteps = 0
 
     init(configuration: PoolConfiguration) {
         self.configuration = configuration
@@ -94,6 +94,16 @@ struct PoolState: ~Copyable {
     /// Notes that the contents of complete frames may have changed.
     mutating func noteDrawing() { drawVersion &+= 1 }
 
+    mutating func noteDemands(_ count: UInt32) { demandClock &+= count }
+
+    mutating func noteEvictionSteps(_ count: Int) { evictionSteps += count }
+
+    /// Sets the number of codecs. With 0 nothing is compressed, and compressed tiles count as missing.
+    mutating func setCodecs(_ count: Int) {
+        configuration.maximumCodecJobs = count
+        configuration.compressedTier = count > 0
+    }
+
     // MARK: - Tiles
 
     func knownResidency(of key: TileKey) -> TileResidency {
@@ -139,15 +149,15 @@ struct PoolState: ~Copyable {
 
     /// Returns the entry of a key, creating it if necessary. None if the table is full and nothing can be forgotten.
     ///
-    /// - Parameter forgetsAbsences: Whether absent and failed tiles may be forgotten for it; not for prefetches, or the
-    ///   source would be asked for absent tiles again and again.
+    /// - Parameter forgetsAbsences: Whether absent and failed tiles may be forgotten for it; not for prefetches, or
+    ///   absent tiles would be requested again and again.
     mutating func entry(for key: TileKey, forgetsAbsences: Bool = true) -> EntryID {
         let number = table.find(key)
         if number != .none { return number }
         if forgetsAbsences, table.isFull || !canGrowTable { forgetAbsences() }
         // Tiles that take only an entry must not grow the table at the cost of all others.
         if table.isFull || (!canGrowTable && table.counts.solid > table.count / 2) {
-            let cold = coldest(of: .solid, worth: .infinity, now: 0)
+            let cold = coldest(of: .solid, worth: .infinity)
             if cold != .none { drop(cold, cause: .capacity) }
         }
         // Recomputed in each pass: making room may decommit the page that the entry would have taken.

@@ -32,7 +32,7 @@ struct PrefetchMeter: Sendable {
         if let former { ring = former.ring }
     }
 
-    /// Earliest time when a load is within the ceilings, `now` or later; `nil` if it never is.
+    /// Earliest time when a load is within the ceilings, `now` or later. `nil` if it never is.
     func time(requests: Int, bytes: Int, now: Int64) -> Int64? {
         guard requests <= requestLimit, bytes <= byteLimit else { return nil }
         let current = max(now, 0) / Self.nanoseconds

@@ -1,4 +1,4 @@
-/// A list of entries, most recently used first, linked through the entries and ordered by their stamps.
+/// A list of entries, most recently used first. Linked through the entries and ordered by their stamps.
 struct RecencyList {
     private(set) var head = EntryID.none
     private(set) var tail = EntryID.none

@@ -1,4 +1,4 @@
-/// Numbers of the slots of one size, or of pages, and which of them are committed.
+/// Numbers of the slots of one size, or of pages; some are committed.
 ///
 /// A released slot stays committed and is reused first: touching fresh memory costs twelve times the copy that fills
 /// it. Low numbers are taken first and high ones decommitted first, so that neighbours go together and the tables
@@ -35,10 +35,10 @@ struct SlotAllocator {
     /// Committed bytes, used or not.
     var committedBytes: Int { (usedCount + unused.count) * slotBytes }
 
-    /// Takes a free committed slot; -1 if there is none.
-    mutating func takeCommitted() -> Int32 {
+    /// Takes a free committed slot; `nil` if there is none.
+    mutating func takeCommitted() -> Int32? {
         let slot = unused.popFirst()
-        if slot >= 0 { usedCount += 1 }
+        if slot != nil { usedCount += 1 }
         return slot
     }
 
@@ -47,14 +47,13 @@ struct SlotAllocator {
         NumberSet.bytesOfTwo(below: Int(highWater) + max(count - decommitted.count, 0)) - bookkeepingBytes
     }
 
-    /// Takes a decommitted slot; -1 if the address range is used up.
-    mutating func takeFresh() -> Int32 {
-        let slot = decommitted.popFirst()
-        if slot >= 0 {
+    /// Takes a decommitted slot; `nil` if the address range is used up.
+    mutating func takeFresh() -> Int32? {
+        if let slot = decommitted.popFirst() {
             usedCount += 1
             return slot
         }
-        guard Int(highWater) < capacity else { return -1 }
+        guard Int(highWater) < capacity else { return nil }
         defer { highWater += 1 }
         usedCount += 1
         return highWater
@@ -66,8 +65,8 @@ struct SlotAllocator {
         unused.insert(slot)
     }
 
-    /// Begins to decommit a free slot; -1 if there is none. It cannot be taken until `finishDecommit`.
-    mutating func beginDecommit() -> Int32 { unused.popLast() }
+    /// Begins to decommit a free slot; `nil` if there is none. It cannot be taken until `finishDecommit`.
+    mutating func beginDecommit() -> Int32? { unused.popLast() }
 
     /// Ends a decommit; the slot may be taken again as a fresh one.
     mutating func finishDecommit(_ slot: Int32) {
@@ -106,7 +105,7 @@ struct SlotClasses: RandomAccessCollection {
 
     func has(slotBytes: Int) -> Bool { indicesBySize[slotBytes] != nil }
 
-    /// Adds a layer to the class of its slots, which is made if necessary; returns the class.
+    /// Adds a layer to the class of its slots, which is made if necessary. Returns the class.
     mutating func addLayer(slotBytes: Int, capacity: Int) -> Int {
         let slotClass = indicesBySize[slotBytes] ?? add(slotBytes: slotBytes, capacity: capacity)
         allocators[slotClass].layers += 1

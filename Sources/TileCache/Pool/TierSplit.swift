@@ -1,4 +1,4 @@
-/// Split of the limit between the tiers: fixed, or moved to the tier with the higher marginal gain.
+/// Split of the limit between the tiers. Fixed, or moved to the tier with the higher marginal gain.
 ///
 /// A decoded hit saves a decompression, a compressed hit a load. Hits on a tier's coldest part show what it would lose
 /// by being smaller; weighed by what they save, they move the split. Only demands count, not promotions by the plan.
@@ -15,12 +15,12 @@ struct TierSplit: Sendable {
     static let start = 0.7
     /// Share of the evidence kept per move. Rare hits that save a load must outlast frequent ones that save less.
     static let memory = 0.95
+    /// Cost of a load relative to a decompression: 40 ms, 0.1 ms for 256 KiB.
+    static let loadCost = 400.0
 
     /// Fraction of the limit for compressed tiles while both tiers compete.
     private(set) var compressedShare: Double
     let isAdaptive: Bool
-    /// Cost of a load relative to a decompression: 40 ms against 0.1 ms for 256 KiB until measured.
-    var loadCost = 400.0
     private var decodedGain = 0.0
     private var compressedGain = 0.0
     private var demands = 0
@@ -38,7 +38,7 @@ struct TierSplit: Sendable {
     ///   - oldest: Age of the least recently used tile of the same tier.
     mutating func hit(compressed: Bool, age: Int64, oldest: Int64) {
         guard isAdaptive, Double(age) >= Double(oldest) * (1 - Self.coldPart) else { return }
-        if compressed { compressedGain += loadCost } else { decodedGain += 1 }
+        if compressed { compressedGain += Self.loadCost } else { decodedGain += 1 }
     }
 
     /// Counts demands, hits or not; moves the split after enough of them.

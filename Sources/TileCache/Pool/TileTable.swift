@@ -1,4 +1,4 @@
-/// Tiles of the pool: their entries, the lists of the entries and the numbers of tiles by state.
+/// Tiles of the pool: their entries, lists of these, and counts by state.
 ///
 /// A tile changes only through the methods here, so that lists and counts follow.
 struct TileTable: ~Copyable {
@@ -88,14 +88,14 @@ struct TileTable: ~Copyable {
         return lastStamp
     }
 
-    /// Stamps an entry as the last one used, and moves it to the front if it is evictable.
+    /// Stamps an entry as the last one used. Moves it to the front if it is evictable.
     @inline(__always)
     mutating func touch(_ number: EntryID, _ layers: borrowing PoolLayers) {
         entries[number].stamp = nextStamp()
         if entries.pointer(number).pointee.list.isEvictable { rotate(number, layers) }
     }
 
-    /// Moves a tile to the front of its list, so that a walk from the tail reaches others.
+    /// Moves a tile to the front of its list. A walk from the tail then reaches others.
     @inline(__always)
     mutating func rotate(_ number: EntryID, _ layers: borrowing PoolLayers) {
         lists.change(number, in: entries, layers) { $0.moveToFront(number, in: $1) }

@@ -78,7 +78,7 @@ struct MemoryReadings: Sendable, Hashable {
 }
 
 extension ByteCount {
-    /// Suggests a byte limit for the machine: an eighth of the available memory, 16 to 512 MiB. In a container, of the
+    /// Suggests a byte limit for the machine. An eighth of the available memory, 16 to 512 MiB. In a container, of the
     /// container's limit.
     public static var automatic: ByteCount {
         automatic(physical: SystemMemory.physicalBytes, container: SystemMemory.readings().limit)

@@ -15,7 +15,7 @@ enum SystemMemory {
         return overflow || bytes <= 0 ? 1 << 30 : bytes
     }
 
-    /// Reads the figures of the process's control group and of the machine on Linux; empty elsewhere.
+    /// Reads the figures of the process's control group and of the machine on Linux. Empty elsewhere.
     ///
     /// - Parameter root: Root of the system's files, replaced in tests.
     static func readings(root: String = "") -> MemoryReadings {

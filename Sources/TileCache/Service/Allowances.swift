@@ -12,12 +12,12 @@ extension TileCache {
         }
     }
 
-    /// What a layer may load ahead of need; `nil` for layers of another cache, or removed ones.
+    /// What a layer may load ahead of need. `nil` for layers of another cache, or removed ones.
     public func prefetchAllowance(of layer: LayerID) -> PrefetchAllowance? {
         core.read { state in state.record(of: layer).map { _ in state.pool.layers[layer.index].allowance } }
     }
 
-    /// Prefetches of a layer since it was added; `nil` for layers of another cache, or removed ones.
+    /// Prefetches of a layer since it was added. `nil` for layers of another cache, or removed ones.
     public func prefetchCounts(of layer: LayerID) -> LayerPrefetchCounts? {
         core.read { state in state.record(of: layer).map { _ in state.pool.layers[layer.index].prefetches } }
     }

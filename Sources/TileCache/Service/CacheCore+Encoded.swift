@@ -5,7 +5,7 @@ import Dispatch
 struct EncodedKeeper: Sendable {
     let core: CacheCore
     let ticket: LoadTicket
-    /// What the layer's stores are told; `nil` if it has none.
+    /// Notes for the layer's stores; `nil` if it has none.
     let notes: LoadNotes?
 }
 
@@ -16,7 +16,7 @@ extension CacheCore {
         let checksum = ticket.key.checksum(of: encoded)
         let pages = perform { state -> [CodecWork.Part]? in
             guard !state.isShutDown, state.layers[ticket.key.layer].decoder != nil else { return nil }
-            let block = state.pool.reserveEncoded(ticket, bytes: encoded.count, checksum: checksum, now: clock())
+            let block = state.pool.reserveEncoded(ticket, bytes: encoded.count, checksum: checksum)
             return block.map { state.parts(of: .block($0)) }
         }
         guard let pages, let source = encoded.baseAddress else { return false }
@@ -28,7 +28,7 @@ extension CacheCore {
     func holdEncoded(_ bytes: Int, for ticket: LoadTicket) -> Bool {
         activity.enter()
         defer { activity.leave() }
-        return admit { $0.pool.holdEncoded(ticket, bytes: bytes, now: $1) } != nil
+        return admit { $0.pool.holdEncoded(ticket, bytes: bytes) } != nil
     }
 }
 

@@ -3,7 +3,7 @@ extension CacheCore {
     func fetch(_ tile: TileCoordinate, of layer: LayerID, isMargin: Bool, _ handler: FetchHandler) -> TileFetch {
         let now = MonotonicTime.bounded(clock())
         guard !isForked else { return TileFetch(core: self, id: 0, outcome: .removed, since: now) }
-        promote(tile, of: layer, now: now)
+        promote(tile, of: layer)
         let begun = perform { state in state.beginFetch(tile, of: layer, isMargin: isMargin, handler, now: now) }
         switch begun {
         case .success(let id): return TileFetch(core: self, id: id, outcome: nil, since: now)
@@ -11,15 +11,15 @@ extension CacheCore {
         }
     }
 
-    /// Decompresses a tile on the calling thread, if a slot requires no compression of another tile.
-    private func promote(_ tile: TileCoordinate, of layer: LayerID, now: Int64) {
+    /// Decompresses a tile on the calling thread, unless another one must be compressed for it.
+    private func promote(_ tile: TileCoordinate, of layer: LayerID) {
         let begun = perform { state -> CodecWork? in
             guard !state.isShutDown, let key = state.key(of: tile, in: layer) else { return nil }
             let number = state.pool.table.find(key)
             guard number != .none, state.pool.table[number].residency == .compressed,
                 !state.pool.table[number].form.isEncoded, !state.pool.mayBeOutdated(number)
             else { return nil }
-            return state.beginPromotion(number, now: now)
+            return state.beginPromotion(number)
         }
         if let begun { decompress(begun, wakes: .max) { $0.endPromotion(begun.ticket, $1) } }
     }

@@ -94,7 +94,7 @@ extension CacheCore {
                     done == 0 || clock() - start < budget.maximumTime.nanoseconds,
                     let view = state.views[id], let number = state.firstCompressedNeed(ofView: view)
                 else { return nil }
-                return state.beginPromotion(number, now: start)
+                return state.beginPromotion(number)
             }
             guard let begun else { return }
             // The calling view is about to draw the tile.
@@ -117,7 +117,7 @@ extension CacheCore {
                 if state.pool.release(token) { makesRoom = true }
             }
             // The plan continues with a lowered limit, in steps.
-            let goesOn = state.pool.settleLimit(now: now)
+            let goesOn = state.pool.settleLimit()
             // Tiles still needed, or in the next frame, are not evictable.
             let isUnderLimit = wasOverLimit && !state.pool.isOverLimit
             if goesOn || isUnderLimit || (makesRoom && state.wantsRoom(now: now)) { state.effects.plans = true }
@@ -248,7 +248,8 @@ extension ViewLayer {
             }
             let tile = needs.tiles[index].coordinate
             // A tile that was drawn, and has been removed since, has not been missed.
-            let missed = needs.missingSince[index] >= 0 ? needs.missingSince[index] : load?.started ?? now
+            let since = needs.missingSince[index]
+            let missed = since != ViewNeeds.notMissing ? since : load?.started ?? now
             tiles.append(
                 LateTile(
                     layer: id,

@@ -1,8 +1,8 @@
-/// When sources are asked for the memory that they hold.
+/// When the reported memory of sources is read.
 struct HeldMemory: Sendable {
     private var due = Int64.min
 
-    /// Whether to ask: at most once a second, or now if the time is `nil`.
+    /// Whether to read it: at most once a second, or now if the time is `nil`.
     mutating func startMeasuring(now: Int64?) -> Bool {
         guard now ?? due >= due else { return false }
         if let now { due = now + 1_000_000_000 }
@@ -22,7 +22,7 @@ extension Layers {
     }
 }
 
-/// Memory of stores and sources, which tell it.
+/// Memory that stores and sources report.
 extension CacheCore {
     /// Bytes of a source that no layer has yet.
     func newSourceBytes(_ source: AnySource) -> Int {

@@ -42,7 +42,7 @@ extension CacheCore {
         tiers.put(entry, to: save.takers, cost: save.cost, epoch: save.epoch, replacesOnly: isUseless)
     }
 
-    /// Ends what a load noted for the stores: gives them its encoded bytes or its absence at once.
+    /// Gives the stores what a load noted for them: its encoded bytes or its absence.
     func settle(_ saving: Saving?, _ ticket: LoadTicket, _ result: LoadResult, _ notes: LoadNotes?) {
         guard let notes else { return }
         let (encoded, wasAsked) = notes.change { values in
@@ -99,7 +99,7 @@ enum NextSave: Sendable {
     case lost(SaveQueue.Save, LayerTiers?)
 }
 
-/// How a loaded tile gets to its stores: at once, with the bytes at hand, or by the queue.
+/// How a loaded tile gets to its stores. At once, with the bytes at hand, or by the queue.
 enum Saving: Sendable {
     case now(SaveQueue.Save)
     case queued

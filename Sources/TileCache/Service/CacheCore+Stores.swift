@@ -4,8 +4,8 @@ extension CacheCore {
     ///
     /// - Parameters:
     ///   - hasPixels: Whether old pixels are drawn: stale entries are of no use then.
-    ///   - staysHere: Whether only stores that are known to have the tile are asked.
-    /// - Returns: What the source is told if none has it; otherwise `nil`.
+    ///   - staysHere: Whether only stores that are known to have the tile are used.
+    /// - Returns: Notes for the source if none has it; otherwise `nil`.
     func find(
         _ ticket: LoadTicket,
         _ layer: LayerRecord,
@@ -64,7 +64,7 @@ extension CacheCore {
             if use == .used { result = written }
             return use
         }
-        // The entry has gone since: the next attempt asks for all of it.
+        // The entry has gone since: the next attempt requests all of it.
         guard let result else { return .failed(isPermanent: false, retryAfter: 0) }
         if renewed == .notStored {
             // Without room to draw it, the next attempt needs it.
@@ -77,7 +77,7 @@ extension CacheCore {
         return result
     }
 
-    /// Reads a descendant of a synthesized tile into scratch memory; `nil` if the store has nothing fresh.
+    /// Reads a descendant of a synthesized tile into scratch memory. `nil` if the store has nothing fresh.
     func readStored(
         _ tile: TileCoordinate,
         _ layer: LayerRecord,
@@ -140,7 +140,7 @@ extension CacheCore {
     ) -> (LoadResult, EntryUse) {
         var use = EntryUse.used
         if entry.kind != .absent {
-            guard let slot = takeSlot(layer: ticket.key.layer, { $0.pool.reserve(ticket.load, now: $1) }) else {
+            guard let slot = takeSlot(layer: ticket.key.layer, { $0.pool.reserve(ticket.load) }) else {
                 return (.refused, .used)
             }
             var pixels = layer.pixels(at: slot.address, level: ticket.key.level)
@@ -187,7 +187,7 @@ extension CacheCore {
         }
     }
 
-    /// Calls a closure with a codec that the pool's jobs do not use; `nil` if there is no room for one.
+    /// Calls a closure with a codec that the pool's jobs do not use. `nil` if there is no room for one.
     func withCodec<Result>(tileBytes: Int, _ body: (TileCodec) -> Result) -> Result? {
         let idle = storeCodecs.withLock { codecs -> Transferred<TileCodec>? in
             guard let index = codecs.lastIndex(where: { $0.value.maximumTileBytes >= tileBytes }) else { return nil }

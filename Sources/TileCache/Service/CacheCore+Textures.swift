@@ -1,4 +1,4 @@
-/// What a renderer with texture slots asks of a view.
+/// Interface of a view for renderers with texture slots.
 extension CacheCore {
     func setLevelBias(_ bias: Double, ofView id: Int) {
         guard !isForked else { return }
@@ -10,7 +10,7 @@ extension CacheCore {
         }
     }
 
-    /// Resident tiles that a view may draw soon; `nil` if they are those of the given version.
+    /// Resident tiles that a view may draw soon. `nil` if they are those of the given version.
     func upcoming(ofView id: Int, limit: Int, unless version: FrameVersion?) -> (FrameVersion, [UpcomingTile])? {
         guard !isForked else { return nil }
         return read { state in

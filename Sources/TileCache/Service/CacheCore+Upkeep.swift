@@ -92,7 +92,7 @@ extension CacheCore {
         return try addLayer(source, pyramid: pyramid, options: options)
     }
 
-    /// Reserves addresses for slots: for the highest limit, or if the system refuses, for the present one.
+    /// Reserves addresses for slots of the highest limit. If the system refuses, of the present one.
     private func slotRegion(slotBytes: Int, limit: Int, maximum: Int) throws(TileCacheError) -> MemoryRegion {
         if let region = MemoryRegion(byteCount: maximum / slotBytes * slotBytes) { return region }
         guard configuration.maximumByteLimit == nil, limit >= slotBytes,
@@ -173,7 +173,7 @@ extension CacheCore {
         }
     }
 
-    /// Walks pages of the table in steps, releasing the lock in between, while `body` returns true.
+    /// Walks pages of the table in steps, while `body` returns true. Releases the lock in between.
     func walk(_ pages: Range<Int32>, _ body: (inout CoreState, Range<Int32>) -> Bool) {
         var rest = pages
         while !rest.isEmpty {
@@ -184,9 +184,8 @@ extension CacheCore {
     }
 
     func trim(toBytes bytes: Int) {
-        let now = clock()
         while perform({ state in
-            let goesOn = state.pool.trim(toBytes: max(bytes, 0), now: now, steps: PoolState.stepsAtOnce)
+            let goesOn = state.pool.trim(toBytes: max(bytes, 0), steps: PoolState.stepsAtOnce)
             // Needed tiles may have been evicted too.
             if !goesOn { state.effects.plans = true }
             return goesOn
@@ -200,7 +199,7 @@ extension CacheCore {
         }
     }
 
-    /// Moves the pool to the limit after a change, in steps that release the lock in between.
+    /// Moves the pool to a changed limit, in steps that release the lock in between.
     ///
     /// - Parameter change: Returns whether the limit may have changed.
     func changeLimit(_ change: @Sendable (inout CoreState) -> Bool) {
@@ -209,10 +208,10 @@ extension CacheCore {
             guard !state.isShutDown, change(&state) else { return nil }
             let limit = state.pressure.bytes(of: state.fullByteLimit)
             state.shrinkCodecs(toLimit: limit)
-            return state.pool.setByteLimit(limit, now: now, steps: PoolState.stepsAtOnce)
+            return state.pool.setByteLimit(limit, steps: PoolState.stepsAtOnce)
         }
         guard var goesOn = begun else { return }
-        while goesOn { goesOn = perform { $0.pool.settleLimit(now: now) } }
+        while goesOn { goesOn = perform { $0.pool.settleLimit() } }
         fitCodecs()
         let views = read { $0.views.count }
         for place in 0..<views { perform { $0.refit(view: place, now: now) } }

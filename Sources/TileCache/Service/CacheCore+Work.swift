@@ -54,7 +54,7 @@ extension CacheCore {
             guard let notes = find(ticket, layer, tiers, hasPixels: hasPixels, staysHere: staysHere) else {
                 return true
             }
-            // A look-up takes time: the source is not asked for a load that is over.
+            // A look-up takes time: no source gets a load that is over.
             let isOver = perform { state in
                 state.isShutDown || state.pool.loads[ticket] == nil || !state.pool.mayAskSource(ticket, now: clock())
             }
@@ -141,7 +141,7 @@ extension CacheCore {
         end(ticket, result, took: clock() - start, notes: notes)
     }
 
-    /// - Parameter notes: What the source was told of stored tiles; only then may it say that one is unchanged.
+    /// - Parameter notes: Stored tiles of the request. Only with them may the answer be that one is unchanged.
     static func result(_ notes: LoadNotes? = nil, of load: () throws -> TileOutcome) -> LoadResult {
         do {
             switch try load() {
@@ -158,11 +158,11 @@ extension CacheCore {
         }
     }
 
-    /// Reserves a slot for an asynchronous source that is ready, lets it write and ends the load.
+    /// Reserves a slot for an asynchronous source that is ready. The source writes, and the load ends.
     func write(_ ticket: LoadTicket, _ notes: LoadNotes?, _ body: (inout TilePixels) throws -> TileOutcome) -> Bool {
         enterActivity()
         defer { leaveActivity() }
-        guard let slot = takeSlot(layer: ticket.key.layer, { $0.pool.reserve(ticket.load, now: $1) }) else {
+        guard let slot = takeSlot(layer: ticket.key.layer, { $0.pool.reserve(ticket.load) }) else {
             complete(ticket, .refused, notes)
             return false
         }
@@ -175,11 +175,11 @@ extension CacheCore {
         return true
     }
 
-    /// Asks the pool for memory; `nil` if there is none. Victims are compressed outside of the lock.
-    func admit<Grant: Sendable>(_ ask: (inout CoreState, _ now: Int64) -> Admission<Grant>) -> Grant? {
+    /// Requests memory of the pool; `nil` if there is none. Victims are compressed outside of the lock.
+    func admit<Grant: Sendable>(_ request: (inout CoreState) -> Admission<Grant>) -> Grant? {
         while true {
             let (answer, demotion) = perform { state -> (Admission<Grant>, CodecWork?) in
-                let answer = ask(&state, clock())
+                let answer = request(&state)
                 guard case .demote(let victim) = answer else { return (answer, nil) }
                 return (answer, state.beginDemotion(victim))
             }
@@ -193,9 +193,9 @@ extension CacheCore {
     /// Takes a slot; `nil` if there is none.
     func takeSlot(
         layer: Int,
-        _ ask: (inout CoreState, _ now: Int64) -> Admission<SlotID>
+        _ request: (inout CoreState) -> Admission<SlotID>
     ) -> (slot: SlotID, address: UInt)? {
-        admit { state, now in ask(&state, now).map { ($0, state.address(of: $0, layer: layer)) } }
+        admit { state in request(&state).map { ($0, state.address(of: $0, layer: layer)) } }
     }
 
     /// Ends an asynchronous load; its worker continues.
@@ -248,7 +248,7 @@ func currentThreadNumber() -> UInt64 {
 extension LayerRecord {
     /// Memory of a slot as a source sees it.
     ///
-    /// - Parameter notes: What the layer's stores are told. Default: nil, as the keeper has it.
+    /// - Parameter notes: Notes for the layer's stores. Default: nil, those of the keeper.
     func pixels(at address: UInt, level: Int, keeper: EncodedKeeper? = nil, notes: LoadNotes? = nil) -> TilePixels {
         let size = sizes[level]
         return TilePixels(

@@ -85,7 +85,7 @@ final class CacheCore: Sendable {
         }
     }
 
-    /// What the policies of a layer have learned in all views; `nil` if no view shows it.
+    /// What the policies of a layer have learned in all views. `nil` if no view shows it.
     func learnedProfile(of layer: LayerID) -> PrefetchProfile? {
         // Summed under the lock: an array that is read outside is a race to ThreadSanitizer, which sees no reference
         // counts. A few microseconds a view; the sketch, which takes longer, is made outside.
@@ -111,7 +111,7 @@ final class CacheCore: Sendable {
             let now = clock()
             if state.finishRemovals() { state.effects.plans = true }
             state.planning.begin()
-            let isSettling = state.pool.settleLimit(now: now)
+            let isSettling = state.pool.settleLimit()
             // A lowered limit may require more steps, and pins may still have to be entered.
             if state.enterMissing(now: now) || isSettling { state.effects.plans = true }
             if !state.asked.isEmpty { state.pruneAsked() }
@@ -171,7 +171,7 @@ final class CacheCore: Sendable {
             return (plan, planner.isSettled(on: input.views), expected, learned)
         }
         let wished = LoadWaits.Watched(of: plan, after: input.wished, now: context.now)
-        // Rounded, so that slow growth seldom asks.
+        // Rounded, so that slow growth seldom needs a charge.
         let policyBytes = (learned + 16383) & ~16383
         let isCounted = perform { state -> Bool in
             if state.planning.end(settledCounters: isSettled ? input.counters : nil) { state.effects.plans = true }

@@ -107,9 +107,9 @@ extension CoreState {
         codecs.isEmpty ? nil : codecWork(for: pool.beginDemotion(number))
     }
 
-    /// Begins to decompress a tile, if a codec is idle and a slot available at once.
-    mutating func beginPromotion(_ number: EntryID, now: Int64) -> CodecWork? {
-        guard !codecs.isEmpty, case .granted(let ticket) = pool.beginPromotion(number, worth: .infinity, now: now)
+    /// Begins to decompress a tile if a codec and a slot are free.
+    mutating func beginPromotion(_ number: EntryID) -> CodecWork? {
+        guard !codecs.isEmpty, case .granted(let ticket) = pool.beginPromotion(number, worth: .infinity)
         else { return nil }
         return codecWork(for: ticket)
     }
@@ -137,7 +137,7 @@ extension CacheCore {
             result = .block(bytes.count)
         }
         let stored = perform { state -> (ticket: CodecTicket, parts: [CodecWork.Part])? in
-            guard let stored = state.pool.finishDemotion(work.ticket, result, now: clock()) else {
+            guard let stored = state.pool.finishDemotion(work.ticket, result) else {
                 state.returnCodec(work.codec, wakes: wakes)
                 return nil
             }

@@ -1,4 +1,4 @@
-/// Times of the next plan and of the next check for stuck loads, which share one timer.
+/// Times of the next plan and the next check for stuck loads. They share one timer.
 struct DueTimes: Sendable {
     /// Granularity of plan times, in nanoseconds, so that nearly simultaneous retries share a plan.
     static let step: Int64 = 50_000_000

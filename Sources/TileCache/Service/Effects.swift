@@ -1,6 +1,6 @@
 import Dispatch
 
-/// Effects of state changes: declared under the lock at their cause, carried out after its release.
+/// Effects of state changes. Declared under the lock at their cause, carried out after its release.
 ///
 /// `CacheCore.perform` is the only way to change the state, so that none is forgotten.
 struct Effects: Sendable {
@@ -58,7 +58,7 @@ extension CoreState {
         return drained
     }
 
-    /// Calls the handlers of views that would draw a tile, or a part of it, now that it is ready.
+    /// Calls the handlers of views that would draw a part of a ready tile.
     ///
     /// - Parameter drawing: View that needs no call. Default: nil.
     mutating func noteReady(_ key: TileKey, except drawing: Int? = nil) {

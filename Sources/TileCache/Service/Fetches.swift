@@ -22,7 +22,7 @@ struct Fetches: Sendable {
 
     /// Maximum requests whose handler's turn has not come; each plan contains the pending ones.
     static let maximumCount = 4096
-    /// Bytes of a request: its record, twice for free places of the tables, and its closures.
+    /// Bytes of a request. Its record, twice for free places of the tables, and its closures.
     static let bytesPerFetch =
         2 * (MemoryLayout<Record>.stride + MemoryLayout<TileKey>.stride + 3 * MemoryLayout<FetchID>.stride) + 256
 

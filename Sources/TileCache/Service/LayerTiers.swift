@@ -1,4 +1,4 @@
-/// The stores of a layer: what they are asked, which of their entries are valid, and what they answered.
+/// The stores of a layer: look-ups, validity of their entries, counts.
 ///
 /// Has a lock of its own, which is never held during I/O.
 final class LayerTiers: Sendable {
@@ -36,7 +36,7 @@ final class LayerTiers: Sendable {
     /// Number of the epoch in which entries are given to stores. Held while they are, for at most a copy.
     private let writing = Lock(0)
 
-    /// Maximum tiles of a region that are removed one by one; of larger ones the whole layer is invalidated.
+    /// Maximum tiles of a region that are removed one by one. Of larger ones the whole layer is invalidated.
     static let largestRegion = 65_536.0
     /// Time that a look-up may always take, in nanoseconds.
     private static let slack: Int64 = 5_000_000
@@ -158,7 +158,7 @@ final class LayerTiers: Sendable {
         }
     }
 
-    /// When to stop waiting for stores, by the system's clock: in twice the time of a load, because another process may
+    /// When to stop waiting for stores, by the system's clock. In twice the time of a load, because another process may
     /// be loading the tile.
     var limit: MonotonicTime {
         let patience = min(max(2 * state.withLock { $0.sourceTime }, 20_000_000), 2_000_000_000)
@@ -179,7 +179,7 @@ final class LayerTiers: Sendable {
         return stores.firstIndex { $0.presence(of: key) == .present }
     }
 
-    /// Time of a load relative to the source's, 0 to 1; less than 1 if a store is known to have the tile.
+    /// Time of a load relative to the source's, 0 to 1. Less than 1 if a store is known to have the tile.
     func nearness(_ tile: TileCoordinate) -> Double {
         guard let index = nearest(tile) else { return 1 }
         let (time, source) = state.withLock { ($0.times[index], $0.sourceTime) }
@@ -207,7 +207,7 @@ final class LayerTiers: Sendable {
         mean == 0 ? time.boundedTime : mean + (time.boundedTime - mean) / 8
     }
 
-    /// Stores that get a tile from beyond store `end`: at once, and once the tile is drawn.
+    /// Stores that get a tile from beyond store `end`, at once and when it is drawn.
     ///
     /// - Parameters:
     ///   - end: Index of the store that had the tile; their number if the source made it.

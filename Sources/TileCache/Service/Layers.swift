@@ -58,7 +58,7 @@ struct Layers: RandomAccessCollection {
         @inline(__always) _modify { yield &records[layer] }
     }
 
-    /// Whether to ask sources for the memory that they hold.
+    /// Whether to read the reported memory of sources.
     mutating func startMeasuring(now: Int64?) -> Bool { heldMemory.startMeasuring(now: now) }
 
     /// Error if a guaranteed share exceeds what is left of the limit, apart from rounding.

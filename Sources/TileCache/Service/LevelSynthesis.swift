@@ -65,7 +65,7 @@ extension LayerRecord {
 }
 
 extension CoreState {
-    /// Notes the next descendant of a synthesized tile: it is not stuck, however long all of them take together.
+    /// Notes the next descendant of a synthesized tile. It is not stuck, however long all of them take together.
     mutating func noteProgress(of ticket: LoadTicket, by worker: WorkerID, now: Int64) {
         workers.beginCall(worker, at: now)
         pool.restart(ticket.load, at: now)
@@ -91,6 +91,6 @@ extension CacheCore {
         guard ticket.slot == .none else {
             return read { $0.address(of: ticket.slot, layer: ticket.key.layer) }
         }
-        return takeSlot(layer: ticket.key.layer) { $0.pool.reserve(ticket.load, now: $1) }?.address
+        return takeSlot(layer: ticket.key.layer) { $0.pool.reserve(ticket.load) }?.address
     }
 }

@@ -1,4 +1,4 @@
-/// What a load's source is told of stored tiles, and what it tells the stores.
+/// Notes of a load: stored tiles for its source, its answer for the stores.
 final class LoadNotes: Sendable {
     struct Values: Sendable {
         /// Validators of an entry that must be revalidated.
@@ -7,7 +7,7 @@ final class LoadNotes: Sendable {
         var cachedIn = 0
         /// Freshness of the source's answer; `nil` if it never expires.
         var freshness: TileStoreFreshness?
-        /// Time at which the source was asked, once it was.
+        /// Time of the request to the source, if there was one.
         var asked: Int64?
         /// Whether the source has confirmed the entry.
         var isUnchanged = false

@@ -1,4 +1,5 @@
-/// Mean time of a load, and waits for a worker: from the demand, or the first plan with the prefetch, to the start.
+/// Mean time of a load, and waits for a worker. They last from the demand, or the first plan with the prefetch, to the
+/// start.
 struct LoadWaits: Sendable {
     /// Maximum watched prefetches of a plan; plans seldom have more.
     static let maximumWatched = 256
@@ -54,7 +55,7 @@ extension CoreState {
             guard let view else { continue }
             for layer in view.model.layers where layer.layer == ticket.key.layer {
                 guard let index = layer.needs.entries.firstIndex(of: load.entry),
-                    layer.needs.missingSince[index] != -1
+                    layer.needs.missingSince[index] != ViewNeeds.notMissing
                 else { continue }
                 since = min(since, layer.needs.missingSince[index])
             }

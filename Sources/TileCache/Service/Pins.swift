@@ -50,7 +50,7 @@ struct Pins: Sendable {
         pins.contains { $0.layer == key.layer && $0.range.contains(key.coordinate) }
     }
 
-    /// Adds ranges, each tile once, unless the slots of all pinned tiles would exceed half of the limit.
+    /// Adds ranges, each tile once, unless all pinned tiles would exceed half of the limit.
     ///
     /// - Returns: An error message, or `nil`.
     mutating func add(_ ranges: [TileRange], of layer: Int, in pool: borrowing PoolState) -> String? {
@@ -229,7 +229,7 @@ extension TileCache {
         core.unpin(layer) { pyramid in TileRange.runs(of: tiles.filter { pyramid.contains($0) }) }
     }
 
-    /// Prefetches tiles once: after needed tiles and before all other prefetches, whatever the effort and the allowance.
+    /// Prefetches tiles once, after needed tiles and before all other prefetches. Effort and allowance do not matter.
     ///
     /// Ignores tiles that are resident, absent, failed or not in the layer, and those beyond a quarter of the limit or
     /// 4,096 pending tiles.

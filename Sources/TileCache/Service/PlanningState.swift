@@ -5,7 +5,7 @@ struct PlanningState: Sendable {
     private(set) var isMaking = false
     /// Whether removed layers wait for the end of that plan.
     private var hasWaitingRemoval = false
-    /// Counters before the newest plan, if views that stand still need no plan until they change.
+    /// Counters before the newest plan, if views at rest need none until they change.
     private(set) var settledCounters: PoolCounters?
 
     /// Queues a plan; returns whether none was queued.

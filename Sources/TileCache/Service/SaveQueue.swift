@@ -1,4 +1,4 @@
-/// Tiles to give to stores: those whose turn it is, and prefetched ones that wait until they are drawn.
+/// Tiles to give to stores: those whose turn it is, and undrawn prefetched ones.
 ///
 /// Bounded: what does not fit is not stored.
 struct SaveQueue: Sendable {
@@ -21,8 +21,7 @@ struct SaveQueue: Sendable {
         }
     }
 
-    /// Cost from which a tile is stored although it was not drawn, in nanoseconds: 20 ms. Writing takes about a
-    /// twentieth of that.
+    /// Cost from which an undrawn tile is stored too, in nanoseconds: 20 ms. Writing takes about a twentieth of that.
     static let expensive: Int64 = 20_000_000
     static let mostReady = 256
     static let mostUndrawn = 1024

@@ -11,9 +11,9 @@ struct Stores: Sendable {
     }
 
     private var records: [Record] = []
-    /// Bytes that the stores held when last asked.
+    /// Bytes of the stores at the last reading.
     private(set) var byteCount = 0
-    /// When to ask for these bytes again.
+    /// When to read these bytes again.
     private var due = Int64.min
 
     var isEmpty: Bool { records.isEmpty }
@@ -46,7 +46,7 @@ struct Stores: Sendable {
         return all.records.map(\.closed)
     }
 
-    /// Whether to ask the stores for their bytes: at most once a second, or now if the time is `nil`.
+    /// Whether to read the stores' bytes. At most once a second, or now if the time is `nil`.
     mutating func startMeasuring(now: Int64?) -> Bool {
         guard !records.isEmpty, now ?? due >= due else { return false }
         if let now { due = now + 1_000_000_000 }

@@ -1,6 +1,6 @@
 public import Dispatch
 
-/// A host's request for one tile: for renderers that address tiles themselves, such as map widgets.
+/// A host's request for one tile. For renderers that address tiles themselves, such as map widgets.
 ///
 /// It is like a needed tile of a view until it ends: loaded before all guesses, not evicted. It ends with an
 /// ``Outcome``: at once, or later with one call of its handler. With its last reference it is cancelled.
@@ -23,7 +23,7 @@ public final class TileFetch: Sendable {
         case failed
         /// The layer was removed or is of another cache, or the cache was shut down.
         case removed
-        /// There is no room for the request: 4,096 are pending already, or the limit is used up.
+        /// There is no room for the request. 4,096 are pending already, or the limit is used up.
         case refused
     }
 
@@ -79,7 +79,7 @@ extension TileCache {
         core.fetch(tile, of: layer, isMargin: rank == .margin, FetchHandler(queue: queue, call: handler))
     }
 
-    /// The best that can be drawn for a tile now, leased: its own pixels, also stale ones, or an ancestor's part.
+    /// Leases the best that can be drawn for a tile now. Its own pixels, also stale ones, or an ancestor's part.
     ///
     /// The part of an ancestor is ``TilePlacement/tileRectangle``; it shows ``TilePlacement/worldRectangle``, which is
     /// the tile's own unless the ancestor covers only a part of it. Not a use, not a demand.

@@ -57,7 +57,7 @@ struct TileSynthesizer {
         let layer = ticket.key.layer
         core.perform { state in
             if let slot = scratch.slot {
-                state.pool.returnScratch(slot, layer: layer, now: core.clock())
+                state.pool.returnScratch(slot, layer: layer)
             } else {
                 state.synthesis.returnSpare(ofLayer: layer)
             }
@@ -108,7 +108,7 @@ struct TileSynthesizer {
 
     /// Draws a tile that is not resident: from its children, or loaded.
     private mutating func make(_ child: TileCoordinate, halvings: Int) throws(LoadResult) -> Bool {
-        // A store that has to be asked would wait for each of thousands of descendants.
+        // A store without knowledge of its tiles would cost a look-up for each of thousands of descendants.
         if let tiers = layer.tiers, let store = tiers.nearest(child) {
             let now = core.clock()
             core.perform { $0.noteProgress(of: ticket, by: worker, now: now) }
@@ -188,7 +188,7 @@ struct TileSynthesizer {
         let isSpare = core.perform { $0.synthesis.takeSpare(ofLayer: layer) }
         if isSpare {
             scratch = Scratch(slot: nil, address: UInt(bitPattern: synthesis.spare.base))
-        } else if let taken = core.takeSlot(layer: layer, { $0.pool.takeScratch(for: load, now: $1) }) {
+        } else if let taken = core.takeSlot(layer: layer, { $0.pool.takeScratch(for: load) }) {
             scratch = Scratch(slot: taken.slot, address: taken.address)
         }
         guard let scratch else { throw .refused }

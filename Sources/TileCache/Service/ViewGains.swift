@@ -26,14 +26,14 @@ extension ViewLayer {
                 ? !pyramid.worldRectangle(of: missing).intersection(rectangle).isEmpty
                 : pyramid.ancestor(of: missing, at: own.level) == own
             guard isFallback else { continue }
-            if !hasAncestor(of: missing, finerThan: depth < 0 ? own.level : -1, pool: pool) { return true }
+            if !hasAncestor(of: missing, from: depth < 0 ? own.level + 1 : 0, pool: pool) { return true }
         }
         return false
     }
 
-    /// Whether a tile has a drawable ancestor finer than a level.
-    private func hasAncestor(of tile: TileCoordinate, finerThan coarsest: Int, pool: borrowing PoolState) -> Bool {
-        for level in stride(from: tile.level - 1, to: coarsest, by: -1) {
+    /// Whether a tile has a drawable ancestor of a level or finer.
+    private func hasAncestor(of tile: TileCoordinate, from coarsest: Int, pool: borrowing PoolState) -> Bool {
+        for level in stride(from: tile.level - 1, through: coarsest, by: -1) {
             guard let ancestor = pyramid.ancestor(of: tile, at: level) else { return false }
             if pool.residency(of: TileKey(layer: layer, ancestor)).isDecoded { return true }
         }

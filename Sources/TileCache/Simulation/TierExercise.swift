@@ -19,7 +19,7 @@ extension TileCache {
     package func promote(_ tile: TileCoordinate, of layer: LayerID) -> Bool {
         let begun = core.perform { state -> CodecWork? in
             let number = state.pool.table.find(TileKey(layer: layer.index, tile))
-            return number != .none ? state.beginPromotion(number, now: 0) : nil
+            return number != .none ? state.beginPromotion(number) : nil
         }
         guard let begun else { return false }
         core.decompress(begun, wakes: .max) { $0.endPromotion(begun.ticket, $1) }

@@ -74,7 +74,7 @@ package final class VirtualCache {
     package private(set) var coverage = Coverage()
     package private(set) var hasMoved = false
     package private(set) var timesToSharp: [Int64] = []
-    /// Resident tiles that the last frame drew in the place of missing ones, if they are kept.
+    /// Fallbacks that the last frame drew, if they are kept.
     package private(set) var fallbacks: [ScreenTile] = []
     package var keepsFallbacks = false
     /// Demands, without those of first frames, that could be drawn in the same frame.
@@ -171,7 +171,7 @@ package final class VirtualCache {
         let before = options.codecCost == nil ? [] : views[view].layers.map(\.needs)
         _ = views[view].update(viewport, now: now, pool: &pool)
         if let cost = options.codecCost {
-            promoteNeeded(byView: view, cost: cost, now: now)
+            promoteNeeded(byView: view, cost: cost)
             countDrawable(view, before: before)
         }
         hasMoved = views[view].hasMoved
@@ -200,8 +200,8 @@ package final class VirtualCache {
             && work.count == 0 && changes == self.changes && pool.counters.isUnchanged(since: counters)
     }
 
-    /// Whether a view is complete and has been still so long that no plan is made. The service rests sooner, and with
-    /// work under way.
+    /// Whether a view is complete and has rested so long that no plan is made. The service rests sooner, and with work
+    /// under way.
     package func isResting(view: Int, at now: Int64) -> Bool {
         views[view].hasRested(at: now, for: 3_000_000_000) && work.count == 0 && coverage.missingTiles == 0
             && !planner.policies[view, default: [:]].values.contains { $0.changesAtRest }
@@ -289,7 +289,7 @@ package final class VirtualCache {
     private func make(_ ticket: LoadTicket, now: Int64) {
         let layer = ticket.key.layer
         let bytes = pool.layers[layer].tileBytes
-        let hasScratch = synthesis[layer]?.takeScratch(ticket.load) { takeScratch(ticket.load, now: now) } ?? false
+        let hasScratch = synthesis[layer]?.takeScratch(ticket.load) { takeScratch(ticket.load) } ?? false
         guard hasScratch else {
             pool.finishLoad(ticket.load, .refused, now: now)
             return
@@ -308,11 +308,11 @@ package final class VirtualCache {
         work.begin(ticket, at: now, latency: span, bytes: bytes * count)
     }
 
-    private func takeScratch(_ load: LoadID, now: Int64) -> SlotID? {
+    private func takeScratch(_ load: LoadID) -> SlotID? {
         while true {
-            switch pool.takeScratch(for: load, now: now) {
+            switch pool.takeScratch(for: load) {
             case .granted(let slot): return slot
-            case .demote(let victim): finishDemotion(pool.beginDemotion(victim), now: now)
+            case .demote(let victim): finishDemotion(pool.beginDemotion(victim))
             case .refused: return nil
             }
             confirmDecommits()
@@ -331,7 +331,7 @@ package final class VirtualCache {
 
     private func finish(_ ticket: LoadTicket, _ result: LoadResult, now: Int64) {
         let layer = ticket.key.layer
-        if let slot = synthesis[layer]?.returnScratch(ticket.load) { pool.returnScratch(slot, layer: layer, now: now) }
+        if let slot = synthesis[layer]?.returnScratch(ticket.load) { pool.returnScratch(slot, layer: layer) }
         pool.finishLoad(ticket.load, result, now: now)
     }
 
@@ -339,7 +339,7 @@ package final class VirtualCache {
     private func finish(_ job: Job, now: Int64) {
         switch job {
         case .load(let ticket): finish(ticket, .pixels, now: now)
-        case .demote(let ticket): finishDemotion(ticket, now: now)
+        case .demote(let ticket): finishDemotion(ticket)
         case .promote(let ticket): pool.finishPromotion(ticket)
         }
     }
@@ -375,10 +375,10 @@ package final class VirtualCache {
         }
     }
 
-    private func finishDemotion(_ ticket: CodecTicket, now: Int64) {
+    private func finishDemotion(_ ticket: CodecTicket) {
         let raw = Double(pool.layers[ticket.key.layer].tileBytes)
         let bytes = Int((raw / options.compressionRatio).rounded(.up))
-        if let stored = pool.finishDemotion(ticket, .block(bytes), now: now) { pool.finishStore(stored) }
+        if let stored = pool.finishDemotion(ticket, .block(bytes)) { pool.finishStore(stored) }
     }
 
     private func confirmDecommits() {
@@ -403,14 +403,14 @@ package final class VirtualCache {
 
     /// Decompresses needed tiles on the drawing thread, within the default budget of a view. If a slot requires
     /// compressing another tile first, it is left to a worker.
-    private func promoteNeeded(byView view: Int, cost: CodecCost, now: Int64) {
+    private func promoteNeeded(byView view: Int, cost: CodecCost) {
         let budget = PromotionBudget()
         var done = 0
         var spent: Int64 = 0
         for layer in views[view].layers {
             for number in layer.needs.entries where number != .none && pool.table[number].residency == .compressed {
                 guard done < budget.maximumTiles, done == 0 || spent < budget.maximumTime.nanoseconds,
-                    case .granted(let ticket) = pool.beginPromotion(number, worth: .infinity, now: now)
+                    case .granted(let ticket) = pool.beginPromotion(number, worth: .infinity)
                 else { return }
                 pool.finishPromotion(ticket)
                 confirmDecommits()

@@ -1,4 +1,4 @@
-/// Tiers below memory under the virtual clock: which tiles they have, and how long they take.
+/// Tiers below memory under the virtual clock: their tiles, and the times they take.
 ///
 /// A tile of the source is written as in the service: at once if a view needs it or it was expensive, else once it is
 /// drawn. The least recently used entries of a tier are evicted.

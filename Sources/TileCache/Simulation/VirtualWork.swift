@@ -45,7 +45,7 @@ struct VirtualWork {
         order += 1
     }
 
-    /// Removes the first work that ends by a time: the earliest end, then the earliest start.
+    /// Removes the first work that ends by a time. The earliest end, then the earliest start.
     mutating func next(until now: Int64) -> Done? {
         guard let (index, finish) = firstEnd(until: now) else { return nil }
         let item = items.remove(at: index)

@@ -1,4 +1,5 @@
-/// A source with lasting memory of its own, such as an archive's directories, which counts against the cache's limit.
+/// A source with lasting memory of its own, which counts against the cache's limit. An archive's directories are an
+/// example.
 ///
 /// A ``TileSource`` or ``BlockingTileSource`` that is also a `MemoryReportingSource` is asked when a layer of it is
 /// added, and about once a second while the cache plans. The cache evicts tiles to make room. A source of several layers

@@ -1,4 +1,4 @@
-/// A source whose encoded bytes may be a tile's compressed form: JPEG, WebP or any other.
+/// A source whose encoded bytes may be a tile's compressed form: JPEG, WebP, others.
 ///
 /// A ``TileSource`` or ``BlockingTileSource`` that is also a `TileDecoder` passes the bytes with
 /// ``TilePixels/keepEncoded(_:)`` as it writes the pixels. They replace the cache's own compression if they are

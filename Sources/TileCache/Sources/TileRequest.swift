@@ -6,7 +6,7 @@ public final class TileRequest: Sendable {
     public let layer: LayerID
     /// Position of the tile.
     public let tile: TileCoordinate
-    /// Whether a view or a host wanted the tile when the request was made; otherwise it is prefetched.
+    /// Whether a view or a host wanted the tile when the request was made. Otherwise it is prefetched.
     public let isDemand: Bool
 
     private struct State {
@@ -18,9 +18,9 @@ public final class TileRequest: Sendable {
     private let state = Lock(State())
     private let core: CacheCore
     private let ticket: LoadTicket
-    /// Parent load that needs the tile, if it is only needed to make a coarser one.
+    /// Parent load, if the tile is only needed to make a coarser one.
     private let child: ChildLoad?
-    /// What the layer's stores are told; `nil` if it has none.
+    /// Notes for the layer's stores; `nil` if it has none.
     private let notes: LoadNotes?
 
     init(core: CacheCore, layer: LayerID, ticket: LoadTicket, child: ChildLoad? = nil, notes: LoadNotes? = nil) {
@@ -57,7 +57,7 @@ public final class TileRequest: Sendable {
         if callNow { handler() }
     }
 
-    /// Counts encoded bytes in the source's own memory against the limit, until the request is completed.
+    /// Counts the source's encoded bytes against the limit, until the request is completed.
     ///
     /// A later call replaces the value of an earlier one.
     ///
@@ -70,7 +70,7 @@ public final class TileRequest: Sendable {
         return child?.hold(hold) ?? hold()
     }
 
-    /// Completes the request with pixels that `body` writes directly into the cache's memory, or as absent.
+    /// Completes the request with pixels that `body` writes into the cache, or as absent.
     ///
     /// Reserves the tile's bytes now, unless they are reserved already. `body` is not called if there is no room for
     /// the tile, or if the request was completed before.
@@ -124,7 +124,7 @@ public final class TileRequest: Sendable {
         return isFirst
     }
 
-    /// Marks the tile as unwanted; returns the handler to call, if it has not been called.
+    /// Marks the tile as unwanted. Returns the handler to call, if it has not been called.
     func noteUnwanted() -> (@Sendable () -> Void)? {
         state.withLock { state in
             state.isWanted = false

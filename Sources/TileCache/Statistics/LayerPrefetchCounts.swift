@@ -1,4 +1,4 @@
-/// Prefetches of one layer since it was added: what was loaded ahead of need, and what of it was drawn.
+/// Prefetches of one layer since it was added, and what of them was drawn.
 public struct LayerPrefetchCounts: Hashable, Sendable, CountFields {
     /// Prefetches that began, from the source or a store.
     public internal(set) var started = 0

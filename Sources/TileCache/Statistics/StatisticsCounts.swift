@@ -162,7 +162,7 @@ extension TileCacheStatistics {
             }
         }
 
-        /// Decoded bytes over block bytes of all tiles that were compressed; `nil` if there are none.
+        /// Decoded bytes over block bytes of all tiles that were compressed. `nil` if there are none.
         public var compressionRatio: Double? {
             demotedBlockBytes == 0 ? nil : Double(demotedRawBytes) / Double(demotedBlockBytes)
         }

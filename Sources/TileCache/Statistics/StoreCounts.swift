@@ -3,13 +3,13 @@ extension TileCacheStatistics {
     public struct StoreCounts: Hashable, Sendable, CountFields {
         /// Look-ups that found the tile, or that it does not exist.
         public internal(set) var hits = 0
-        /// Hits that were out of date: drawn while the source was asked again.
+        /// Hits that were out of date: drawn during a new request to the source.
         public internal(set) var staleHits = 0
         /// Look-ups that found nothing usable.
         public internal(set) var misses = 0
         /// Tiles that the store was known not to have, without a look-up.
         public internal(set) var absences = 0
-        /// Tiles for which the store was not asked, because it has been slower than the source.
+        /// Look-ups left out because the store has been slower than the source.
         public internal(set) var skipped = 0
         /// Tiles that the store took.
         public internal(set) var writes = 0

@@ -40,7 +40,7 @@ public struct TileCacheStatistics: Sendable, Hashable, CustomStringConvertible {
     public internal(set) var meanLoadTime = Duration.zero
     /// Longest call of ``TileView/onTilesReady``.
     public internal(set) var longestCallback = Duration.zero
-    /// Waits of demand loads for a worker, from the first need of the tile, without retries.
+    /// Waits of demand loads for a worker, from the first need, without retries.
     public internal(set) var demandWaits = DurationSummary()
     /// Waits of prefetches for a worker. They start at the first of the consecutive plans that contain the tile.
     public internal(set) var prefetchWaits = DurationSummary()

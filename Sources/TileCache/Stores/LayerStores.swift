@@ -1,9 +1,10 @@
 /// Stores of a layer, nearest first, and the name of the layer's data in them.
 ///
-/// Before a source is asked for a tile, the stores are, in order. Tiles of the source are written to all of them, tiles
-/// of a store to the nearer ones. A store may serve several layers and caches; the application opens and closes it.
+/// Tiles are looked up in the stores, in order, before they are requested from the source. Tiles of the source are
+/// written to all of them, tiles of a store to the nearer ones. A store may serve several layers and caches; the
+/// application opens and closes it.
 public struct LayerStores: Hashable, Sendable {
-    /// The stores, at most 32: for example one on disk, then one that other processes share.
+    /// The stores, at most 32. For example one on disk, then one that other processes share.
     public var stores: [any TileStore]
     /// Identity of the data, such as a file's path, size and modification time. Or a server's address template. Data
     /// that differ must not have equal names: their tiles would be exchanged.

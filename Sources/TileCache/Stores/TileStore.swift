@@ -50,9 +50,6 @@ public enum TileStorePut: Hashable, Sendable {
 /// at a time and never under the lock of the cache. ``put(_:cost:)`` is called while invalidations of the layer wait: it
 /// must not call the cache. A store that fails has no entries: errors are counted in ``statistics`` and never thrown.
 public protocol TileStore: AnyObject, Sendable {
-    /// Hard limit of the store in bytes; `nil` if it has none of its own.
-    var byteLimit: Int? { get }
-
     /// Word for the store in reports. Default: "store".
     var label: String { get }
 

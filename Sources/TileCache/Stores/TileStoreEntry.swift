@@ -47,8 +47,6 @@ public enum TileStorePayload: UInt8, Hashable, Sendable, CaseIterable {
 public struct TileStoreEntry {
     /// The version that this library writes, and the latest that it reads.
     public static let version: UInt16 = 1
-    /// Bytes of the longest header.
-    public static let longestHeader = fixedByteCount + 2 * TileStoreFreshness.longestValidator
 
     static let fixedByteCount = 120
     private static let magic: UInt32 = 0x4553_4354

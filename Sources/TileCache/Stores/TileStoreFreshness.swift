@@ -59,7 +59,7 @@ public struct TileStoreFreshness: Hashable, Sendable {
     /// Whether no look-up at or after a time can use an entry.
     func isUseless(at now: Int64) -> Bool { !hasValidator && state(at: now) == .expired }
 
-    /// Whether a server can be asked if the entry is still valid.
+    /// Whether the entry has a validator for a conditional request.
     public var hasValidator: Bool { entityTag != nil || lastModified != nil }
 
     /// State at a time, in seconds since 1970.

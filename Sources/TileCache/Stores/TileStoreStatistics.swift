@@ -24,7 +24,7 @@ public struct TileStoreStatistics: Hashable, Sendable {
     public var bytesRead = 0
     /// Bytes of headers and payloads written.
     public var bytesWritten = 0
-    /// Entries at present; `nil` if the store does not know.
+    /// Entries at present; `nil` if unknown.
     public var entries: Int?
     /// Bytes of all files at present; `nil` if the store has none.
     public var diskBytes: Int?

@@ -34,7 +34,7 @@ public enum PanTraceFormat {
         return text + "\n"
     }
 
-    /// Seconds with four to nine decimals: four as in existing traces, more if nanoseconds need them.
+    /// Seconds with four to nine decimals. Four as in existing traces, more if nanoseconds need them.
     static func secondsText(_ nanoseconds: Int64) -> String {
         let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         var fraction = String(rest)

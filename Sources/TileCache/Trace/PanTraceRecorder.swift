@@ -33,7 +33,7 @@ public final class PanTraceRecorder: Sendable {
     private let state: Lock<State>
     private let sink: (@Sendable (String) -> Void)?
 
-    /// Creates a recorder that keeps its samples in memory, 40 bytes each; ``text`` formats the trace.
+    /// Creates a recorder that keeps its samples in memory, 40 bytes each. ``text`` formats the trace.
     ///
     /// - Parameter header: Header of the trace; a missing viewport is taken from the first one recorded.
     public init(header: PanTraceHeader = PanTraceHeader()) {

@@ -151,9 +151,9 @@ struct FrameComposer {
             let number = entries[index]
             guard number != .none, isDrawable(pool.table[number].residency) else { continue }
             pool.touch(number, now: now)
-            if layer.needs.missingSince[index] >= 0 {
+            if layer.needs.missingSince[index] != ViewNeeds.notMissing {
                 timeToSharp(now - layer.needs.missingSince[index])
-                layer.needs.missingSince[index] = -1
+                layer.needs.missingSince[index] = ViewNeeds.notMissing
             }
         }
         layer.touched = TouchMark(stamp: pool.table.lastStamp, count: drawable)

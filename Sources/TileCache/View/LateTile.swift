@@ -1,4 +1,4 @@
-/// A needed tile that is on its way: it is being loaded or decompressed, or waits for its turn or its next attempt.
+/// A needed tile that is on its way. It is being loaded or decompressed, or waits for its turn or its next attempt.
 public struct LateTile: Hashable, Sendable {
     /// Layer of the tile.
     public let layer: LayerID

@@ -1,4 +1,4 @@
-/// A needed tile on screen: its index among the needed ones, and the copy of a wrapping world.
+/// A needed tile on screen. Its index among the needed ones, and the copy of a wrapping world.
 struct VisibleTile: Hashable, Sendable {
     var index: Int32
     var offset: Double
@@ -81,7 +81,7 @@ struct ViewModel: Sendable {
     var fitsBudget = false
     var viewport: TileViewport?
     var destination: ViewportDestination?
-    /// Rings of tiles around what shows that the host wants too.
+    /// Rings of further tiles around what shows, loaded too.
     var margin = 0
     var pan = TileCacheStatistics.DemandCounts()
     var zoom = TileCacheStatistics.DemandCounts()

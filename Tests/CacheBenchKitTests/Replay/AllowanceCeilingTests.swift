@@ -53,7 +53,7 @@ import TileCache
         }
     }
 
-    /// Policies that look at the viewport alone also begin at rest what a ceiling held back.
+    /// Prefetches that a ceiling held back also begin at rest. The policies look at the viewport alone.
     @Test func whatWasHeldBackStartsAtRest() throws {
         let ring = try replay(.priced(PrefetchTerms(requestsPerMinute: 10))) {
             $0.prefetch = .ring

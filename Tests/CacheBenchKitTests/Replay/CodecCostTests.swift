@@ -47,7 +47,7 @@ import Testing
         #expect(cache.coverage.missingTiles == 0)
     }
 
-    /// Every slot is taken, so a worker must compress another tile before it decompresses this one.
+    /// Every slot is taken. A worker compresses another tile before it decompresses this one.
     @Test func aCompressedHitIsDrawnWhenItIsDecompressed() throws {
         let strip = try strip(CodecCost(compressBytesPerSecond: 1e9, decompressBytesPerSecond: 1e9))
         for column in 0..<10 { strip.look(column...column, Double(column) * 100) }

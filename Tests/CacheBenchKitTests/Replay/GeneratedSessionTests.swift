@@ -15,7 +15,7 @@ import TileCache
         var allowance = 0.02
         /// Maximum fraction of its loads that are never drawn.
         var mostWaste = 0.62
-        /// Whether it gives up hits for a picture that is less coarse than with any simple policy.
+        /// Whether it has fewer hits and a less coarse picture than every simple policy.
         var isSharper = false
 
         var testDescription: String { "\(kind), \(Int(width))x\(Int(height)), \(milliseconds) ms" }

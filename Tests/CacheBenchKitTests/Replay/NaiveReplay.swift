@@ -34,7 +34,7 @@ struct NaiveFigures: Equatable, CustomStringConvertible {
         return figures
     }
 
-    /// Percentile of the waits in milliseconds: the smallest that this share of them does not exceed.
+    /// Percentile of the waits in milliseconds. The smallest that this share of them does not exceed.
     func percentile(_ percent: Int) -> Double? {
         let sorted = waits.sorted()
         return sorted.isEmpty ? nil : sorted[(sorted.count * percent + 99) / 100 - 1]
@@ -97,7 +97,7 @@ private struct NaiveModel {
     private var uses = 0
     /// Resident tiles that were never drawn.
     private var unseen: Set<NaiveTile> = []
-    /// In order of start, which is the order of completion, since all loads take equally long.
+    /// In order of start and completion: all loads take equally long.
     private var inFlight: [Load] = []
     private var plan: [NaiveTile] = []
     private var needed: Set<NaiveTile> = []

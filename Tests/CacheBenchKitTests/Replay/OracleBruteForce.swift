@@ -1,4 +1,4 @@
-/// Maximum hits of any choice of loads and evictions on a tiny trace, by trying all.
+/// Maximum hits of any loads and evictions on a tiny trace, by trying all.
 ///
 /// Loads start at frames and take a whole number of them. A load that ends at a frame is resident. Needed tiles are not
 /// evicted. There are no other rules: needed tiles need not be loaded first, or at all.

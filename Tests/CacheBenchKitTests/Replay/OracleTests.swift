@@ -116,7 +116,7 @@ private let recordedTraces = RecordedTraces.all.enumerated().filter { thoroughne
         #expect(tight.most <= 1 && tight.short * 20 <= tight.walks)
     }
 
-    /// A known limitation: tile 1, demanded first, stays on screen long and keeps out two hits.
+    /// A known limitation. Tile 1, demanded first, stays on screen long and keeps out two hits.
     @Test func whereRoomIsShortAGreedyOracleMayLoseAHit() throws {
         let views = [1...2, 1...2, 0...0, 0...0, 0...0, 1...2, 1...2, 0...1, 2...3, 0...0, 0...0, 2...3]
         let brute = OracleBruteForce(frames: views.map(Self.bits), tiles: 4, capacity: 2, workers: 4, latency: 2)

@@ -40,7 +40,7 @@ import Testing
         #expect(try ReplayPage.text(result).contains("Tiers below memory"))
     }
 
-    /// A near tier must not keep prefetches of the source or of itself from their turn.
+    /// A near tier keeps no prefetches of the source or of itself from their turn.
     @Test(arguments: [24, 36, 64]) func storesDoNotCostHits(mebibytes: Int) throws {
         let plain = options { ($0.memoryLimit, $0.duration) = (.bytes(mebibytes << 20), 20_000_000_000) }
         var stored = plain

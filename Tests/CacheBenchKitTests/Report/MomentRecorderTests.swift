@@ -118,7 +118,7 @@ import TileCache
         #expect(found.reduce(0) { $0 + $1.blankPixelMilliseconds } == 1000 * 20 * 251)
     }
 
-    /// The first frame is always a cold start and does not decide which traces are worst.
+    /// The first frame is always a cold start. It does not decide which traces are worst.
     @Test func theWorstTracesHavePictures() throws {
         var options = ReplayOptions()
         options.duration = 500_000_000

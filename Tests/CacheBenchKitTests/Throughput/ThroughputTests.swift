@@ -48,7 +48,7 @@ import Testing
         #expect(hits.hits == hits.nsCacheHits && hits.decodedOnlyHits == hits.nsCacheHits)
     }
 
-    /// Scaling to a second thread takes seconds, so it also checks for an interruption in between.
+    /// Scaling to a second thread takes seconds. It checks for an interruption in between.
     @Test func scalingStopsAfterTheRoundThatItIsIn() throws {
         var asked = 0
         let scaling = try CodecScaling(tiles: Array(Throughput.builtInTiles().prefix(2)), maximumTileBytes: 262_144)
@@ -60,7 +60,7 @@ import Testing
         #expect(asked == 2 && scaling.compress > 0 && scaling.decompress > 0)
     }
 
-    /// Interrupted in the middle: measured values stay, the rest is null, and the table is readable.
+    /// Interrupted in the middle. Measured values stay, the rest is null, and the table is readable.
     @Test func aRunThatIsStoppedReportsWhatItHas() throws {
         var parts: [String] = []
         let report = try Throughput(directory: nil, rounds: 1000).run(

@@ -21,7 +21,7 @@ import TileCache
         return (search.answer, tried)
     }
 
-    /// Of a rising curve the largest thirty-second within the maximum is found; below two of them it is 0.
+    /// Of a rising curve the largest thirty-second within the maximum is found. Below two of them it is 0.
     @Test func aRisingCurveGivesWhatTheGridGives() throws {
         for seed in UInt64(1)...200 {
             var random = SplitMix64(seed: seed)
@@ -43,7 +43,7 @@ import TileCache
         }
     }
 
-    /// The answer was tried and is within the maximum, or it is 0, whatever the curve.
+    /// The answer was tried and is within the maximum, or it is 0.
     @Test func anyCurveGivesAnAllowedEffort() throws {
         for seed in UInt64(1)...200 {
             var random = SplitMix64(seed: seed)

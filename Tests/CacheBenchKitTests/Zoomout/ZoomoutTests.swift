@@ -23,7 +23,7 @@ import TileCache
         return options
     }
 
-    /// Figures that need no cache. 320 x 460 points at 16x are 37.7 million pixels, 151 MB.
+    /// Figures that need no cache: 320 x 460 points at 16x are 151 MB. That is 37.7 million pixels.
     @Test func whatOneBitmapWouldTake() throws {
         let small = try Zoomout(options(320, 460, factors: [16]))
         #expect(try small.bitmapBytes(16) == 37_683_200 * 4)

@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    /// A block is valid for one size and format only, even if byte counts are equal.
+    /// A block is valid for one size and format only. Equal byte counts do not matter.
     @Test func anotherTilesSizeOrFormat() throws {
         let (codec, pixels, block) = try Self.sample(.rgba8)
         #expect(try codec.pixels(of: block, Self.width, Self.height, .rgba8) == pixels)

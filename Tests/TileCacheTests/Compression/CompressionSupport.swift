@@ -12,7 +12,7 @@ extension TileCodec {
         pixels.withUnsafeBytes { compress($0, width: width, height: height, format: format) }
     }
 
-    /// The block as an array, with a given filter; `nil` if it would not be kept.
+    /// The block as an array, with a given filter. `nil` if it would not be kept.
     func block(
         _ pixels: [UInt8],
         _ width: Int,

@@ -20,7 +20,8 @@ import Testing
             wrapsX: wraps
         )
         // Pages of 4 KiB for tiles of 4 bytes: the needed tiles of a view of 16 x 12 pixels fit.
-        let cache = try TileCache(byteLimit: .mebibytes(8))
+        let steps = StepScheduler.calm()
+        let cache = try steps.cache(byteLimit: .mebibytes(8))
         let layer = try cache.addLayer(PlainSource(), pyramid: pyramid)
         let view = cache.makeView(layers: [layer])
         let far = Double(Self.side)
@@ -30,7 +31,7 @@ import Testing
                 if tileSize == 1 { (viewport.width, viewport.height) = (16, 12) }
                 view.update(viewport)
                 #expect(
-                    eventually {
+                    steps.reaches {
                         let frame = view.frame()
                         return frame.missingTileCount == 0 && !frame.isEmpty
                     },
@@ -108,15 +109,17 @@ import Testing
 
     /// Tiles too large for one LZ4 call are drawn, held and evicted uncompressed.
     @Test func tilesOf16384PixelsOfEightBytesAreDrawnAndGivenUp() throws {
+        let steps = StepScheduler.calm()
         var configuration = TileCache.Configuration(byteLimit: .gibibytes(5), workers: 1)
         configuration.maximumByteLimit = configuration.byteLimit
+        steps.adopt(&configuration)
         let cache = try TileCache(configuration)
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 1 << 20, worldHeight: 1 << 20, tileSize: 16_384)
         let layer = try cache.addLayer(CornerSource(), pyramid: pyramid, options: LayerOptions(format: .rgba16))
         let view = ServiceSetup.quiet(cache, [layer])
         for column in 0..<5 {
             view.update(Self.view((Double(column) + 0.5) * 16_384, 8192, scale: 1))
-            #expect(eventually { view.frame().missingTileCount == 0 }, "\(cache.statistics)")
+            #expect(steps.reaches { view.frame().missingTileCount == 0 }, "\(cache.statistics)")
             let frame = view.frame()
             #expect(frame.count == 1)
             for placement in frame {

@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func nobodyIsAnAncestorOfTheCoarsest() throws {
+    @Test func theCoarsestTileHasNoAncestor() throws {
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 1000, worldHeight: 600)
         let top = TileCoordinate(level: 0, column: 0, row: 0)
         #expect(pyramid.parent(of: top) == nil)

@@ -43,7 +43,7 @@ import Testing
         #expect(seen == Set(model.values))
     }
 
-    /// Keys that all belong to one chain, or to the one that it is split from.
+    /// Keys of one chain, or of the one that it is split from.
     @Test func collidingKeysSurviveRemovalInAnyOrder() {
         var colliding: [TileKey] = []
         var column = 0

@@ -74,8 +74,7 @@ import Testing
                 }
                 blocks.append(block)
             } else if random.oneIn(8) {
-                let page = pages.beginDecommit()
-                if page >= 0 { leaving.append(page) }
+                if let page = pages.beginDecommit() { leaving.append(page) }
             } else if random.oneIn(8), !leaving.isEmpty {
                 pages.finishDecommit(leaving.removeFirst())
             } else {
@@ -88,7 +87,7 @@ import Testing
         }
         for block in blocks { pages.free(block) }
         #expect(pages.usedCount == 0)
-        while case let page = pages.beginDecommit(), page >= 0 { leaving.append(page) }
+        while let page = pages.beginDecommit() { leaving.append(page) }
         for page in leaving.dropFirst(100) { pages.finishDecommit(page) }
         for page in leaving.prefix(100) { pages.finishDecommit(page) }
         // The end of each decommit shrinks the tables by a few steps.
@@ -103,7 +102,7 @@ import Testing
         let most = pages.bookkeepingBytes
         pages.free(block)
         var leaving: [Int32] = []
-        while case let page = pages.beginDecommit(), page >= 0 { leaving.append(page) }
+        while let page = pages.beginDecommit() { leaving.append(page) }
         for page in leaving.reversed() { pages.finishDecommit(page) }
         #expect(pages.bookkeepingBytes < most)
         var steps: [Int] = []

@@ -31,18 +31,18 @@ import Testing
         #expect(small.resident == [0, 2, 9])
     }
 
-    /// Comparing values takes time: a large trim evicts the oldest, a small one the least valuable.
+    /// Comparing values takes time. A large trim evicts the oldest, a small one the least valuable.
     @Test func aSmallTrimWeighsAndALargeOneDoesNot() {
         let small = TilePool(tiles: 40, byValue)
         for column in 0..<40 { small.load(column) }
         small.install((0..<40).map { small.wish($0, $0 == 7 ? 1 : 2) })
-        small.pool.trim(toBytes: 39 * TilePool.tileBytes, now: small.now)
+        small.pool.trim(toBytes: 39 * TilePool.tileBytes)
         #expect(small.resident == Set(0..<40).subtracting([7]))
-        small.pool.trim(toBytes: 20 * TilePool.tileBytes, now: small.now)
+        small.pool.trim(toBytes: 20 * TilePool.tileBytes)
         #expect(!small.resident.contains(0))
     }
 
-    /// A slot whose tile also needs table bytes has room for both, whatever remains of the limit: the 65th does.
+    /// A slot whose tile also needs table bytes has room for both. The 65th does, whatever remains of the limit.
     @Test func noLimitIsTooOddForTheTables() {
         var breaches = 0
         for odd in stride(from: 0, to: 8 * TilePool.tileBytes, by: 32) {
@@ -81,17 +81,17 @@ import Testing
         #expect(small.pool.split.compressedShare < TierSplit.start)
     }
 
-    /// A tile that the table had no room for, and that another view has loaded since, is needed like others.
+    /// A tile that the table had no room for is needed like others. Another view has loaded it since.
     @Test func aNeededTileThatIsEnteredLateStays() {
         let small = TilePool(tiles: 2)
         small.load(5)
-        var needs = ViewNeeds(tiles: [key(5)], entries: [.none], missingSince: [-1])
+        var needs = ViewNeeds(tiles: [key(5)], entries: [.none], missingSince: [ViewNeeds.notMissing])
         small.pool.enterMissing(of: &needs)
         small.load(6, 7)
         #expect(small.resident == [5, 7])
     }
 
-    /// Pages for a block come from a compressed tile of lower value, by the plan or by age; otherwise from unused ones.
+    /// Pages for a block come from a compressed tile of lower value, by plan or age. Otherwise from unused ones.
     @Test(arguments: [(PoolConfiguration.Eviction.value, Float(1), false), (.value, 3, true), (.recency, 1, true)])
     func blocksTakeThePagesOfWhatIsWorthLess(eviction: PoolConfiguration.Eviction, worth: Float, takes: Bool) {
         for isPlanned in [true, false] {
@@ -223,7 +223,7 @@ import Testing
         }
     }
 
-    /// By age, the tile that has been compressed the longest is evicted first, whichever was used last before.
+    /// By age, the tile compressed the longest is evicted first. Uses before that do not matter.
     @Test func whatWasCompressedFirstGoesFirst() {
         let small = TilePool(tiles: 8) { $0.compressedTier = true }
         small.compressed = .block(4096)
@@ -236,13 +236,13 @@ import Testing
         #expect(small.resident == [0, 1, 2] && small.decoded.isEmpty)
         for left in [[0, 1], [1], []] as [Set<Int>] {
             let bytes = left.count * 4096
-            small.pool.trim(toBytes: bytes, now: small.now)
+            small.pool.trim(toBytes: bytes)
             small.pool.finishDecommits(small.pool.takePendingDecommits())
             #expect(small.resident == left)
         }
     }
 
-    /// Tiles examined by a search: the evicted one, and by value each tile on the way.
+    /// Tiles examined by a search. The evicted one, and by value each tile on the way.
     @Test func searchesAreCounted() {
         for (eviction, steps) in [(PoolConfiguration.Eviction.recency, 1), (.value, 1 + 1)] {
             let small = TilePool(tiles: 2) { $0.eviction = eviction }
@@ -265,7 +265,7 @@ import Testing
         #expect(small.resident == [1, 2, 3, 4])
     }
 
-    /// A request that fits the limit but not the limit minus tables is refused at no cost as well.
+    /// A request that fits the limit, but not without the tables, is refused. It costs nothing.
     @Test func aTileLargerThanTablesLeaveIsRefusedAndCostsNothing() {
         let small = TilePool(tiles: 64) { $0.grantsBookkeeping = false }
         small.load(0, 1, 2)

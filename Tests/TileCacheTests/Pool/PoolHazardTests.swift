@@ -4,7 +4,7 @@ import Testing
 
 /// Rare orders of events, each of which caused a defect or could.
 @Suite struct PoolHazardTests {
-    /// A compression that outlives its entry must not be taken for one of the next entry.
+    /// A compression that outlives its entry is none of the next entry.
     @Test func anOvertakenCompressionNeverNamesTheNextOne() throws {
         let small = TilePool(tiles: 4) { $0.compressedTier = true }
         small.load(0)
@@ -13,9 +13,9 @@ import Testing
         #expect(small.entry(0) == nil)
         small.load(0)
         let new = small.pool.beginDemotion(small.pool.table.find(key(0)))
-        _ = small.pool.finishDemotion(old, .solid(1), now: 0)
+        _ = small.pool.finishDemotion(old, .solid(1))
         #expect(small.residency(of: key(0)) == .demoting)
-        _ = small.pool.finishDemotion(new, .solid(2), now: 0)
+        _ = small.pool.finishDemotion(new, .solid(2))
         #expect(small.entry(0)?.form == .solid(2))
         let isAtRest = small.pool.codecJobs.count == 0 && small.pool.orphans.holds.isEmpty
         #expect(isAtRest)
@@ -29,7 +29,7 @@ import Testing
         var needs = ViewNeeds()
         small.load(0)
         let demotion = small.pool.beginDemotion(small.pool.table.find(key(0)))
-        let stored = small.pool.finishDemotion(demotion, .block(3000), now: 0)
+        let stored = small.pool.finishDemotion(demotion, .block(3000))
         var ticket = try #require(stored)
         if isPromoting {
             small.pool.finishStore(ticket)
@@ -63,7 +63,7 @@ import Testing
         for column in [1, 2] { small.pool.lease(small.pool.table.find(key(column))) }
         small.now += 1_000_000_000_000
         small.install([small.demand(key(0))])
-        small.pool.setByteLimit(small.pool.committedBytes - 1, now: small.now, steps: 0)
+        small.pool.setByteLimit(small.pool.committedBytes - 1, steps: 0)
         #expect(small.beginLoad() == nil)
         #expect(small.entry(0)?.flags.contains(.failed) == true)
         #expect(small.pool.table.find(key(0)) != .none)
@@ -74,7 +74,7 @@ import Testing
         let small = TilePool(tiles: 8)
         small.load(0, 1, 2, 3, 4, 5)
         for column in 0..<6 { small.pool.lease(small.pool.table.find(key(column))) }
-        small.pool.setByteLimit(4 * TilePool.tileBytes, now: small.now)
+        small.pool.setByteLimit(4 * TilePool.tileBytes)
         for count in 1...3 {
             small.install([small.demand(key(9))])
             #expect(small.beginLoad() == nil && small.counters.refusals == count)
@@ -91,7 +91,7 @@ import Testing
         small.compressed = .block(4096)
         for round in 0..<4 {
             for column in 0..<24 { small.load(round * 100 + column) }
-            small.pool.trim(toBytes: 0, now: small.now)
+            small.pool.trim(toBytes: 0)
             let ranges = small.pool.takePendingDecommits()
             let leaving = ranges.filter { $0.range.slotClass < 0 }
             #expect(!leaving.isEmpty)
@@ -129,7 +129,7 @@ import Testing
         #expect(small.entryCount == room)
     }
 
-    /// However few steps a trim may take, needed tiles are evicted after records of absent ones.
+    /// Needed tiles are evicted after records of absent ones, however short a trim is.
     @Test(arguments: 1...4) func absencesGoBeforeNeededTiles(steps: Int) throws {
         let small = TilePool(tiles: 16) { $0.grantsBookkeeping = false }
         small.install([small.demand(key(0))])
@@ -139,7 +139,7 @@ import Testing
         small.load(1, 2)
         var goesOn = true
         while goesOn {
-            goesOn = small.pool.trim(toBytes: 0, now: small.now, steps: steps)
+            goesOn = small.pool.trim(toBytes: 0, steps: steps)
             small.pool.finishDecommits(small.pool.takePendingDecommits())
             #expect(small.entry(0) == nil || small.resident == [1, 2])
         }
@@ -150,7 +150,7 @@ import Testing
     @Test func leavingMemoryIsNotFreeYet() {
         let small = TilePool(tiles: 8)
         small.load(0, 1, 2, 3, 4, 5, 6, 7)
-        small.pool.trim(toBytes: 2 * TilePool.tileBytes, now: small.now)
+        small.pool.trim(toBytes: 2 * TilePool.tileBytes)
         let leaving = small.pool.takePendingDecommits()
         #expect(leaving.count == 6)
         #expect(small.committedBytes == 8 * TilePool.tileBytes)
@@ -168,18 +168,18 @@ import Testing
         let small = TilePool(tiles: 4)
         _ = small.pool.pin(key(1))
         small.load(0, 1, 2)
-        small.pool.trim(toBytes: 0, now: small.now)
+        small.pool.trim(toBytes: 0)
         #expect(small.resident == [1])
         small.pool.finishDecommits(small.pool.takePendingDecommits())
-        small.pool.setByteLimit(0, now: small.now)
+        small.pool.setByteLimit(0)
         #expect(small.resident.isEmpty)
     }
 
-    /// A lower limit is reached when the memory is decommitted, not when the decision is made.
+    /// A lower limit is reached when the memory is decommitted. The decision is not enough.
     @Test func aLowerLimitIsReachedWhenMemoryHasGone() {
         let small = TilePool(tiles: 8)
         small.load(0, 1, 2, 3, 4, 5, 6, 7)
-        small.pool.setByteLimit(4 * TilePool.tileBytes, now: small.now)
+        small.pool.setByteLimit(4 * TilePool.tileBytes)
         let leaving = small.pool.takePendingDecommits()
         #expect(small.isOverLimit && small.committedBytes == 8 * TilePool.tileBytes)
         small.install([small.demand(key(20))])
@@ -201,7 +201,7 @@ import Testing
         for column in 0..<2 {
             small.install([small.demand(key(column))])
             let ticket = try #require(small.beginLoad())
-            let block = small.pool.reserveEncoded(ticket, bytes: 500, checksum: 1, now: small.now)
+            let block = small.pool.reserveEncoded(ticket, bytes: 500, checksum: 1)
             #expect(block != nil)
             small.end(ticket)
         }
@@ -221,7 +221,7 @@ import Testing
         small.pool.layers.change(0) { $0.meanBlockBytes = 500 }
         small.install([small.demand(key(0))])
         let ticket = try #require(small.beginLoad())
-        let block = small.pool.reserveEncoded(ticket, bytes: bytes, checksum: 1, now: small.now)
+        let block = small.pool.reserveEncoded(ticket, bytes: bytes, checksum: 1)
         #expect((block != nil) == isKept)
         small.end(ticket)
     }
@@ -254,7 +254,7 @@ import Testing
         for column in 0..<2 {
             small.install([small.demand(key(column))])
             let ticket = try #require(small.beginLoad())
-            let block = small.pool.reserveEncoded(ticket, bytes: 2600, checksum: 1, now: small.now)
+            let block = small.pool.reserveEncoded(ticket, bytes: 2600, checksum: 1)
             #expect(block != nil)
             small.end(ticket)
         }
@@ -264,8 +264,8 @@ import Testing
         #expect(small.usedSlots == 4 && small.usedPages == 1)
     }
 
-    /// A payload that replaced its tile without a compression is being decoded, for the tile itself or for a coarser
-    /// one, during an invalidation.
+    /// A payload is being decoded during an invalidation, for its tile or a coarser one. It replaced its tile without a
+    /// compression.
     @Test(arguments: [true, false])
     func anInvalidationOvertakesTheDecodingOfAPayload(isPromoted: Bool) throws {
         let small = TilePool(tiles: 8) { $0.compressedTier = true }
@@ -273,7 +273,7 @@ import Testing
         small.need([0], &needs)
         small.install([small.demand(key(0))])
         let ticket = try #require(small.beginLoad())
-        _ = small.pool.reserveEncoded(ticket, bytes: 500, checksum: 1, now: small.now)
+        _ = small.pool.reserveEncoded(ticket, bytes: 500, checksum: 1)
         small.end(ticket)
         small.pool.layers.change(0) { $0.meanBlockBytes = 4096 }
         let number = small.pool.table.find(key(0))
@@ -281,7 +281,7 @@ import Testing
         #expect(isDemoted)
         var begun: CodecTicket?
         if isPromoted {
-            if case .granted(let ticket) = small.pool.beginPromotion(number, worth: .infinity, now: small.now) {
+            if case .granted(let ticket) = small.pool.beginPromotion(number, worth: .infinity) {
                 begun = ticket
             }
         } else {
@@ -294,7 +294,7 @@ import Testing
         #expect(small.resident == [] && small.usedSlots == 0 && small.usedPages == 0)
     }
 
-    /// A source that claims to hold more bytes than exist does not affect the tiles of others.
+    /// A source that claims to hold impossible bytes does not affect other tiles.
     @Test func whatCannotBeHeldGivesNothingUp() throws {
         let small = TilePool(tiles: 4)
         small.load(0, 1, 2)
@@ -302,10 +302,10 @@ import Testing
         small.install([small.demand(key(0, layer: late))])
         let ticket = try #require(small.beginLoad())
         for bytes in [Int.max, small.byteLimit + 1] {
-            let held = small.pool.holdEncoded(ticket, bytes: bytes, now: 0)
+            let held = small.pool.holdEncoded(ticket, bytes: bytes)
             #expect(held == .refused && small.decoded == [0, 1, 2])
         }
-        let all = small.pool.holdEncoded(ticket, bytes: small.byteLimit, now: 0)
+        let all = small.pool.holdEncoded(ticket, bytes: small.byteLimit)
         #expect(all == .granted(small.byteLimit) && small.decoded == [])
         small.end(ticket, .cancelled)
         #expect(small.committedBytes == 0)
@@ -320,10 +320,10 @@ import Testing
         small.install([small.demand(key(1))])
         let second = try #require(small.beginLoad())
         #expect(first.load == second.load && first != second)
-        let held = small.pool.holdEncoded(second, bytes: 700, now: 0)
-        let late = small.pool.holdEncoded(first, bytes: 0, now: 0)
+        let held = small.pool.holdEncoded(second, bytes: 700)
+        let late = small.pool.holdEncoded(first, bytes: 0)
         #expect(held == .granted(700) && late == .refused)
-        let block = small.pool.reserveEncoded(first, bytes: 500, checksum: 1, now: 0)
+        let block = small.pool.reserveEncoded(first, bytes: 500, checksum: 1)
         let bytes = small.pool.ledger.heldBytes
         #expect(block == nil && bytes == 700)
         small.end(second)
@@ -335,7 +335,7 @@ import Testing
         small.install((0..<12).map { small.demand(key($0)) })
         let tickets = (0..<4).compactMap { _ in small.beginLoad() }
         #expect(tickets.count == 4)
-        small.pool.setByteLimit(2 * TilePool.tileBytes, now: 0)
+        small.pool.setByteLimit(2 * TilePool.tileBytes)
         #expect(small.isOverLimit)
         for ticket in tickets {
             small.end(ticket, .failed(isPermanent: true, retryAfter: nil))
@@ -362,7 +362,7 @@ import Testing
         small.install([small.demand(key(0, layer: late))])
         let ticket = try #require(small.beginLoad())
         small.pool.invalidate(layer: late, dropsAtOnce: false) { _ in true }
-        let room = small.pool.reserve(ticket.load, now: 0)
+        let room = small.pool.reserve(ticket.load)
         #expect(room == .refused)
         small.end(ticket, .refused)
         #expect(small.counters.loads.outdated == 1 && small.entryCount == 0)

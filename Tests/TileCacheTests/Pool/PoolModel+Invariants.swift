@@ -61,7 +61,7 @@ extension PoolModel {
         try require(pool.bookkeepingBytes == tables.reduce(0, +), "tables take \(tables)")
     }
 
-    /// The frame of a view that lacks nothing changes only with its needs or the version.
+    /// The frame of a complete view changes only with its needs or the version.
     private func checkDrawn() throws {
         for (index, view) in views.enumerated() {
             if drawn[index]?.tiles != view.tiles { drawn[index] = nil }
@@ -236,7 +236,7 @@ extension PoolModel {
         return entry.slot != .none ? .decoded : entry.form.isSolid ? .solid : .compressed
     }
 
-    /// Counts memory by its owners, and compares with the allocators and with the memory that was written.
+    /// Counts memory by its owners. Compares with the allocators and with the memory that was written.
     private func checkMemory() throws {
         var owned: [MemoryRange: String] = [:]
         func own(_ range: MemoryRange, _ owner: String) throws {

@@ -42,19 +42,19 @@ extension PoolModel {
             let least =
                 min(before, bytes) - pool.configuration.paged(32_768) - pool.configuration.pageBytes
                 - pool.ledger[.plan]
-            goesOn = try inSteps(steps) { $0.trim(toBytes: bytes, now: now, steps: steps) }
+            goesOn = try inSteps(steps) { $0.trim(toBytes: bytes, steps: steps) }
             let left = pool.committedBytes - pool.ledger.leavingBytes
             try require(left >= least, "\(left) bytes are left, less than \(least)")
             guard !goesOn else { return }
             let done = pool.counters.tiers.removed
-            try require(!pool.trim(toBytes: bytes, now: now), "a trim that had ended goes on")
+            try require(!pool.trim(toBytes: bytes), "a trim that had ended goes on")
             try require(pool.counters.tiers.removed == done, "a trim had ended too early")
         }
         return goesOn
     }
 
-    /// Runs an operation with a bounded number of steps: evictions, dropped records of absent tiles, decommitted
-    /// ranges.
+    /// Runs an operation with a bounded number of steps. These are evictions, dropped records of absent tiles,
+    /// decommitted ranges.
     private func inSteps(_ steps: Int, _ body: (inout PoolState) -> Bool) throws -> Bool {
         func spent() -> Int {
             pool.counters.tiers.removed.reduce(0, +) + pool.ledger.pendingDecommits.count
@@ -142,8 +142,8 @@ extension PoolModel {
         let isStuck = pool.layers[ticket.key.layer].stuckDecodes >= pool.configuration.workers
         try require(kind != .promotion || !ticket.form.isEncoded || !isStuck, "one more decoder that may hang")
         if kind == .demotion {
-            try require(!needed.contains(ticket.key) || pool.isOverLimit, "a needed tile is given up")
-            try require(!leases.contains { $0.slot == range }, "a leased tile is given up")
+            try require(!needed.contains(ticket.key) || pool.isOverLimit, "a needed tile is evicted")
+            try require(!leases.contains { $0.slot == range }, "a leased tile is evicted")
         } else {
             try write(newStamp(), to: range)
         }
@@ -218,7 +218,7 @@ extension PoolModel {
             var flight = flights[id]
         else { return }
         try perform("reserving for \(flight.key.layer):\(flight.key.coordinate)") {
-            switch pool.reserve(id, now: now) {
+            switch pool.reserve(id) {
             case .granted(let number):
                 flight.ticket.slot = number
                 try write(flight.stamp, to: slot(flight.ticket.key.layer, number))
@@ -241,7 +241,7 @@ extension PoolModel {
         let layer = pool.layers[flight.key.layer]
         let bytes = random.element(of: [300, 900, 3584, 4096, 4097, 1 + random.below(layer.tileBytes)])
         try perform("\(bytes) encoded bytes of \(flight.key.layer):\(flight.key.coordinate)") {
-            let block = pool.reserveEncoded(flight.ticket, bytes: bytes, checksum: UInt64(flight.stamp), now: now)
+            let block = pool.reserveEncoded(flight.ticket, bytes: bytes, checksum: UInt64(flight.stamp))
             guard let block else { return }
             try require(!flight.isOutdated, "an outdated load takes pages")
             try require(pool.configuration.compressedTier && layer.isCompressible, "a payload without its tier")
@@ -255,7 +255,7 @@ extension PoolModel {
         guard let id = flights.keys.sorted().randomElement(&random), let flight = flights[id] else { return }
         let bytes = random.oneIn(4) ? 0 : random.below(20_000)
         try perform("holding \(bytes) bytes for \(flight.key.layer):\(flight.key.coordinate)") {
-            switch pool.holdEncoded(flight.ticket, bytes: bytes, now: now) {
+            switch pool.holdEncoded(flight.ticket, bytes: bytes) {
             case .granted:
                 flights[id]?.heldBytes = bytes
                 flights[id]?.refusedPages = 0
@@ -283,7 +283,7 @@ extension PoolModel {
             let result = random.element(of: results)
             try perform("a compression of \(key.layer):\(key.coordinate) to \(result)") {
                 if isCurrent { currentWork[key] = nil }
-                guard let stored = pool.finishDemotion(work.ticket, result, now: now) else { return }
+                guard let stored = pool.finishDemotion(work.ticket, result) else { return }
                 try require(isCurrent, "an overtaken compression was stored")
                 try write(work.stamp, to: stored.form.block)
                 works.append(CodecWork(kind: .store, id: newStamp(), ticket: stored, stamp: work.stamp))
@@ -451,11 +451,11 @@ extension PoolModel {
     private func lowerLimitFar() throws {
         for _ in 0..<4 { try lease() }
         try perform("setting the limit to a quarter", removing: .unheld) {
-            pool.setByteLimit(pool.maximumByteLimit / 4, now: now)
+            pool.setByteLimit(pool.maximumByteLimit / 4)
         }
         while !leases.isEmpty { try release() }
         try settle()
-        try perform("raising the limit again") { pool.setByteLimit(pool.maximumByteLimit, now: now) }
+        try perform("raising the limit again") { pool.setByteLimit(pool.maximumByteLimit) }
     }
 
     private func changeLimit() throws {
@@ -463,7 +463,7 @@ extension PoolModel {
         if random.oneIn(3) { return try lowerLimitInSteps() }
         let limit = random.oneIn(3) ? pool.maximumByteLimit : pool.maximumByteLimit / 2 + random.below(200_000)
         try perform("setting the limit to \(limit)", removing: .unheld) {
-            pool.setByteLimit(min(limit, pool.maximumByteLimit), now: now)
+            pool.setByteLimit(min(limit, pool.maximumByteLimit))
             try require(pool.isOverLimit == (pool.committedBytes > pool.ledger.limit), "not noted")
         }
     }
@@ -473,14 +473,14 @@ extension PoolModel {
         let limit = pool.committedBytes * (2 + random.below(6)) / 8
         let steps = random.below(3)
         try perform("lowering the limit to \(limit) in steps of \(steps)", removing: .unheld) {
-            _ = try inSteps(steps) { $0.setByteLimit(limit, now: now, steps: steps) }
+            _ = try inSteps(steps) { $0.setByteLimit(limit, steps: steps) }
         }
     }
 
-    /// Only held tiles keep a lowered limit from being reached: pinned tiles are evicted like others.
+    /// Only held tiles keep a lowered limit from being reached. Pinned tiles are evicted like others.
     private func settle() throws {
         try perform("settling") {
-            pool.settleLimit(now: now)
+            pool.settleLimit()
             guard pool.committedBytes - pool.ledger.leavingBytes > pool.ledger.limit else { return }
             let unheld = content.keys.filter {
                 let number = pool.table.find($0)
@@ -488,7 +488,7 @@ extension PoolModel {
                 let entry = pool.table[number]
                 return entry.leaseCount == 0 && (entry.residency == .decoded || entry.residency == .compressed)
             }
-            try require(unheld.isEmpty, "\(unheld.count) tiles stay above the limit though nobody holds them")
+            try require(unheld.isEmpty, "\(unheld.count) tiles stay above the limit, although none is held")
         }
     }
 
@@ -533,7 +533,7 @@ extension PoolModel {
         try perform("the end of what is leaving") { while !leaving.isEmpty { try letGo(0) } }
         try require(slotStamps.isEmpty && pageStamps.isEmpty, "memory is left")
         try require(pool.committedBytes == pool.bookkeepingBytes, "the ledger is not empty")
-        try perform("settling") { pool.settleLimit(now: now) }
+        try perform("settling") { pool.settleLimit() }
     }
 
     private func order(_ a: TileKey, _ b: TileKey) -> Bool { (a.high, a.low) < (b.high, b.low) }

@@ -137,7 +137,7 @@ final class PoolModel {
 
     func isLeaving(_ range: MemoryRange) -> Bool { leaving.contains { $0.range == range } }
 
-    /// Takes the ranges to decommit, as every caller must, and returns some of them to the system.
+    /// Takes the ranges to decommit, as every caller must. Returns some of them to the system.
     private func letGo() throws {
         for memory in pool.takePendingDecommits() {
             let range = memory.range

@@ -89,7 +89,7 @@ import Testing
         #expect(small.beginLoad()?.key == key(3))
     }
 
-    /// A load in flight may evict tiles of lower value than its own, or any if its tile is needed.
+    /// A load in flight may evict tiles of lower value. If its tile is needed, any.
     @Test func aPrefetchIsWorthMoreOnceItIsNeeded() throws {
         let small = TilePool(tiles: 8)
         var needs = ViewNeeds()

@@ -29,7 +29,7 @@ import Testing
         let other = pool.nextJob(now: 2)
         #expect(other == nil)
 
-        if let stored = pool.finishDemotion(demotion, .solid(7), now: 3) { pool.finishStore(stored) }
+        if let stored = pool.finishDemotion(demotion, .solid(7)) { pool.finishStore(stored) }
         guard case .load(let third) = pool.nextJob(now: 3) else { throw Problem.noLoad }
         #expect(third.key == key(2))
         pool.finishLoad(second.load, .pixels, now: 4)
@@ -68,7 +68,7 @@ import Testing
         #expect(!lacksRoomAfter)
     }
 
-    /// A prefetch that may evict nothing does not end the plan for the needed tiles behind it.
+    /// A prefetch that may evict nothing does not end the plan. Needed tiles behind it load.
     @Test func neededTilesPassPrefetchesWithoutRoom() {
         let small = TilePool(tiles: 2) { $0.eviction = .value }
         small.load(0, 1)
@@ -79,7 +79,7 @@ import Testing
         #expect(isShort)
     }
 
-    /// More pins than a plan holds are all loaded, and all reloaded when they are outdated.
+    /// More pins than a plan holds are all loaded. Outdated ones are all reloaded.
     @Test func pinsBeyondOnePlanAreLoadedAndLoadedAnew() {
         let small = TilePool(tiles: 400)
         let pins = (0..<300).map { key($0) }

@@ -62,7 +62,7 @@ import Testing
 
     // MARK: - Refused memory
 
-    /// A pool for a number of tiles, and a layer whose source takes its slot when it is ready to write.
+    /// A pool for a number of tiles. Its layer's source takes its slot when it is ready to write.
     private func latePool(tiles: Int) -> (TilePool, layer: Int) {
         let small = TilePool(tiles: tiles) {
             $0.eviction = .value
@@ -82,9 +82,9 @@ import Testing
         small.load(0, 1, 2, 3)
         small.install([small.demand(key(4)), small.demand(key(5))])
         let loads = [try #require(small.beginLoad()), try #require(small.beginLoad())]
-        let first = small.pool.holdEncoded(loads[0], bytes: 3 * 4096, now: 0)
+        let first = small.pool.holdEncoded(loads[0], bytes: 3 * 4096)
         #expect(first == .granted(3 * 4096) && small.resident == [1, 2, 3])
-        let second = small.pool.holdEncoded(loads[1], bytes: 6 * 4096, now: 0)
+        let second = small.pool.holdEncoded(loads[1], bytes: 6 * 4096)
         #expect(second == .refused && small.resident == [1, 2, 3])
     }
 
@@ -93,7 +93,7 @@ import Testing
         let small = pool()
         small.install([small.demand(key(0))])
         let ticket = try #require(small.beginLoad())
-        let answers = [100 * 4096, 100].map { small.pool.holdEncoded(ticket, bytes: $0, now: 0) }
+        let answers = [100 * 4096, 100].map { small.pool.holdEncoded(ticket, bytes: $0) }
         #expect(answers == [.refused, .granted(100)])
         small.end(ticket, .refused)
         #expect(small.entry(0)?.flags.contains(.refused) == true && small.entry(0)?.refusedPages == 0)
@@ -128,7 +128,7 @@ import Testing
         small.install([small.demand(needed)])
         let first = try #require(small.beginLoad())
         #expect(first.slot == .none)
-        let room = small.pool.reserve(first.load, now: small.now)
+        let room = small.pool.reserve(first.load)
         #expect(room == .refused)
         small.end(first, .refused)
         #expect(small.counters.loads.refused == 1)
@@ -155,7 +155,7 @@ import Testing
         for expected in [20, 40, 80, 160, 320, 640, 1000, 1000] as [Int64] {
             small.install([wish(5, late, 1)])
             let ticket = try #require(small.beginLoad())
-            let held = small.pool.holdEncoded(ticket, bytes: small.byteLimit - TilePool.tileBytes + 1, now: small.now)
+            let held = small.pool.holdEncoded(ticket, bytes: small.byteLimit - TilePool.tileBytes + 1)
             #expect(held == .refused)
             // A source that cancels then has not failed.
             small.pool.finishLoad(
@@ -164,7 +164,7 @@ import Testing
                 now: small.now
             )
             #expect(small.pool.takeEffects().replanAt == .max, "no view needs it")
-            small.pool.setByteLimit(small.byteLimit + TilePool.tileBytes, now: small.now)
+            small.pool.setByteLimit(small.byteLimit + TilePool.tileBytes)
             small.now += expected - 1
             small.install([wish(5, late, 1)])
             #expect(small.beginLoad() == nil)
@@ -181,8 +181,8 @@ import Testing
         small.need([0], &needs)
         small.install([small.demand(key(5, layer: late))])
         let first = try #require(small.beginLoad())
-        _ = small.pool.reserve(first.load, now: 0)
-        let held = small.pool.holdEncoded(first, bytes: TilePool.tileBytes + 1, now: small.now)
+        _ = small.pool.reserve(first.load)
+        let held = small.pool.holdEncoded(first, bytes: TilePool.tileBytes + 1)
         #expect(held == .refused)
         small.pool.finishLoad(first.load, .cancelled, now: small.now)
         #expect(small.pool.takeEffects().replanAt == .max && small.counters.loads.cancelled == 0)
@@ -192,7 +192,7 @@ import Testing
         small.need([], &needs)
         small.install([small.demand(key(5, layer: late))])
         let second = try #require(small.beginLoad())
-        let again = small.pool.holdEncoded(second, bytes: TilePool.tileBytes + 1, now: small.now)
+        let again = small.pool.holdEncoded(second, bytes: TilePool.tileBytes + 1)
         #expect(again == .granted(TilePool.tileBytes + 1))
         small.end(second)
         #expect(small.residency(of: key(5, layer: late)) == .decoded)
@@ -209,7 +209,7 @@ import Testing
         small.install([small.demand(key(5, layer: late))])
         let ticket = try #require(small.beginLoad())
         let demotion = small.pool.beginDemotion(small.pool.table.find(key(2)))
-        guard case .granted = small.pool.reserve(ticket.load, now: small.now) else {
+        guard case .granted = small.pool.reserve(ticket.load) else {
             Issue.record("a tile was refused while the codec was busy")
             return
         }

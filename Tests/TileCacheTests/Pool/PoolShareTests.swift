@@ -2,7 +2,7 @@ import Testing
 
 @testable import TileCache
 
-/// Shares of the limit that bound or guarantee a layer's memory; a tile is a page.
+/// Shares of the limit that bound or guarantee a layer's memory. A tile is a page.
 @Suite struct PoolShareTests {
     private func pool(
         tiles: Int,
@@ -92,23 +92,23 @@ import Testing
         small.load(key(1, layer: 1))
         small.install([small.demand(key(2, layer: 1))])
         let ticket = try #require(small.beginLoad())
-        let block = small.pool.reserveEncoded(ticket, bytes: bytes, checksum: 1, now: small.now)
+        let block = small.pool.reserveEncoded(ticket, bytes: bytes, checksum: 1)
         #expect((block != nil) == fits)
         small.end(ticket)
     }
 
-    /// Freed scratch memory, and a block that an invalidation detached from its reader, are on no account.
+    /// Freed scratch memory is on no account. Nor is a block that an invalidation detached from its reader.
     @Test func makingCoarserTilesLeavesNothingOnTheAccount() throws {
         let small = pool(tiles: 16, LayerShare(maximum: 0.5)) { $0.compressedTier = true }
         for round in 0..<20 {
             small.install([small.demand(key(round, layer: 1))])
             let load = try #require(small.beginLoad())
-            let room = small.pool.takeScratch(for: load.load, now: small.now)
+            let room = small.pool.takeScratch(for: load.load)
             guard case .granted(let slot) = room else {
                 Issue.record("no scratch memory in round \(round)")
                 return
             }
-            small.pool.returnScratch(slot, layer: 1, now: small.now)
+            small.pool.returnScratch(slot, layer: 1)
             small.end(load)
             let number = small.pool.table.find(key(round, layer: 1))
             small.demote(small.pool.beginDemotion(number))

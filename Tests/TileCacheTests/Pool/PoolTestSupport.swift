@@ -6,7 +6,7 @@ func key(_ column: Int, level: Int = 3, layer: Int = 0) -> TileKey {
 }
 
 extension RecencyList {
-    /// Entries from the most recently used on, or `nil` if the links are not those of a list.
+    /// Entries from the most recently used on. `nil` if the links are not those of a list.
     func numbers(_ entry: (EntryID) -> Entry) -> [EntryID]? {
         var numbers: [EntryID] = []
         var previous = EntryID.none

@@ -38,7 +38,7 @@ import Testing
         #expect(counts == [0, 1, 2])
     }
 
-    /// Tiles skipped because their layer has too many loads in flight get a new plan as soon as those end.
+    /// Tiles skipped because of too many loads of their layer get a new plan. It comes as soon as those end.
     @Test func whatALayerWithStuckLoadsHadToLeaveIsPlannedAgain() {
         let small = TilePool(tiles: 32) { $0.workers = 2 }
         small.install([small.demand(key(0))])

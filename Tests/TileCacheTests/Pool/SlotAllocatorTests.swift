@@ -7,10 +7,10 @@ import Testing
     /// Low slots are freed last: the tables of the high ones shrink in steps.
     @Test func tablesShrinkInSteps() {
         var slots = SlotAllocator(slotBytes: 4096, capacity: 1000)
-        for _ in 0..<1000 { slots.release(slots.takeFresh()) }
+        for slot in (0..<1000).compactMap({ _ in slots.takeFresh() }) { slots.release(slot) }
         let most = slots.bookkeepingBytes
         var leaving: [Int32] = []
-        while case let slot = slots.beginDecommit(), slot >= 0 { leaving.append(slot) }
+        while let slot = slots.beginDecommit() { leaving.append(slot) }
         for slot in leaving.reversed() { slots.finishDecommit(slot) }
         #expect(slots.bookkeepingBytes < most)
         var steps: [Int] = []
@@ -29,14 +29,13 @@ import Testing
             switch random.below(5) {
             case 0:
                 let slot = slots.takeCommitted()
-                #expect((slot >= 0) == !unused.isEmpty)
-                if slot >= 0 {
+                #expect((slot != nil) == !unused.isEmpty)
+                if let slot {
                     #expect(unused.remove(slot) != nil)
                     used.insert(slot)
                 }
             case 1:
-                let slot = slots.takeFresh()
-                if slot >= 0 {
+                if let slot = slots.takeFresh() {
                     #expect(!used.contains(slot) && !unused.contains(slot) && !leaving.contains(slot))
                     #expect((0..<20).contains(slot))
                     used.insert(slot)
@@ -51,8 +50,8 @@ import Testing
                 }
             case 3:
                 let slot = slots.beginDecommit()
-                #expect((slot >= 0) == !unused.isEmpty)
-                if slot >= 0 {
+                #expect((slot != nil) == !unused.isEmpty)
+                if let slot {
                     #expect(unused.remove(slot) != nil)
                     leaving.insert(slot)
                 }
@@ -68,15 +67,15 @@ import Testing
         }
     }
 
-    /// Fresh memory costs many times the copy that fills it, so the warmest slot is assigned first.
+    /// The warmest slot is assigned first. Fresh memory costs many times the copy that fills it.
     @Test func theSlotGivenBackLastIsTakenFirst() {
         var slots = SlotAllocator(slotBytes: 4096, capacity: 3)
-        let taken = (0..<3).map { _ in slots.takeFresh() }
-        #expect(slots.takeFresh() == -1)
+        let taken = (0..<3).compactMap { _ in slots.takeFresh() }
+        #expect(slots.takeFresh() == nil)
         slots.release(taken[2])
         slots.release(taken[0])
         #expect(slots.takeCommitted() == taken[0])
         #expect(slots.takeCommitted() == taken[2])
-        #expect(slots.takeCommitted() == -1)
+        #expect(slots.takeCommitted() == nil)
     }
 }

@@ -43,7 +43,7 @@ final class TilePool {
     }
 
     func demote(_ ticket: CodecTicket) {
-        if let stored = pool.finishDemotion(ticket, compressed, now: now) { pool.finishStore(stored) }
+        if let stored = pool.finishDemotion(ticket, compressed) { pool.finishStore(stored) }
     }
 
     func end(_ ticket: LoadTicket, _ result: LoadResult = .pixels) {

@@ -71,13 +71,18 @@ import Testing
     }
 
     /// Pans to the right; returns what was prefetched.
-    private func prefetched(_ cache: TileCache, _ layer: LayerID, from left: Double) -> LayerPrefetchCounts {
+    private func prefetched(
+        _ steps: StepScheduler,
+        _ cache: TileCache,
+        _ layer: LayerID,
+        from left: Double
+    ) -> LayerPrefetchCounts {
         let before = cache.prefetchCounts(of: layer) ?? LayerPrefetchCounts()
         let view = cache.makeView(layers: [layer])
         for step in 0..<40 {
             view.update(ServiceSetup.viewport(left + 16 * Double(step), 2000))
             _ = view.frame()
-            _ = eventually { view.frame().missingTileCount == 0 }
+            #expect(steps.reaches { view.frame().missingTileCount == 0 })
         }
         return (cache.prefetchCounts(of: layer) ?? LayerPrefetchCounts()) - before
     }
@@ -85,16 +90,18 @@ import Testing
     @Test func anAllowanceCanBeChangedAtRunTime() throws {
         var configuration = TileCache.Configuration(byteLimit: .mebibytes(64))
         configuration.effort = 1
+        let steps = StepScheduler.calm()
+        steps.adopt(&configuration)
         let cache = try TileCache(configuration)
         let options = LayerOptions(prefetch: .never)
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid(), options: options)
-        #expect(prefetched(cache, layer, from: 300) == LayerPrefetchCounts())
+        #expect(prefetched(steps, cache, layer, from: 300) == LayerPrefetchCounts())
         try cache.setPrefetchAllowance(.resident, of: layer)
-        #expect(prefetched(cache, layer, from: 300).requests == 0)
+        #expect(prefetched(steps, cache, layer, from: 300).requests == 0)
         try cache.setPrefetchAllowance(.priced(PrefetchTerms(requestsPerMinute: 3)), of: layer)
-        #expect(prefetched(cache, layer, from: 1000).requests == 3)
+        #expect(prefetched(steps, cache, layer, from: 1000).requests == 3)
         try cache.setPrefetchAllowance(.standard, of: layer)
-        let counts = prefetched(cache, layer, from: 2000)
+        let counts = prefetched(steps, cache, layer, from: 2000)
         #expect(counts.requests > 3 && counts.drawn > 0 && counts.bytes > counts.drawnBytes)
         #expect(cache.statistics.contradictions.isEmpty)
     }
@@ -103,11 +110,12 @@ import Testing
     @Test(arguments: [PrefetchAllowance.never, .resident]) func wishesOfTheApplicationAreLoaded(
         allowance: PrefetchAllowance
     ) throws {
-        let cache = try TileCache(byteLimit: .mebibytes(8))
+        let steps = StepScheduler.calm()
+        let cache = try steps.cache(byteLimit: .mebibytes(8))
         let options = LayerOptions(prefetch: allowance)
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid(), options: options)
         let tile = TileCoordinate(level: 5, column: 3, row: 4)
         cache.prefetch([tile], of: layer)
-        #expect(eventually { cache.isResident(tile, of: layer) })
+        #expect(steps.reaches { cache.isResident(tile, of: layer) })
     }
 }

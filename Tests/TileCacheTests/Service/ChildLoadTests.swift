@@ -32,7 +32,7 @@ import Testing
         })
     }
 
-    /// An answer while another thread still holds the request is accepted, and no waiter misses it.
+    /// An answer while another thread holds the request is accepted. No waiter misses it.
     @Test func anAnswerDuringAHoldCounts() throws {
         let memory = UnsafeMutableRawPointer.allocate(byteCount: 16_384, alignment: 64)
         defer { memory.deallocate() }
@@ -60,7 +60,7 @@ import Testing
         #expect(eventually { held.withLock { $0 } == true })
     }
 
-    /// A waiter is notified of the answer and of the end of a hold, without polling again.
+    /// A waiter is notified of the answer and of the end of a hold. It does not poll again.
     @Test func theEndOfAHoldIsToldToo() throws {
         let load = ChildLoad(layer: try layer(QueuedSource()), level: 6, address: 0)
         #expect(

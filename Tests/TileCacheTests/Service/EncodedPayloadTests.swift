@@ -110,7 +110,7 @@ import Testing
         )
     }
 
-    /// An invalidation while a payload is being decoded: neither the old pixels nor the old payload return.
+    /// An invalidation while a payload is being decoded. Neither the old pixels nor the old payload return.
     @Test(arguments: [true, false])
     func anInvalidationOvertakesADecode(keepsStale: Bool) throws {
         let source = RunLengthSource(isGated: true)
@@ -158,7 +158,7 @@ import Testing
         #expect(jobsAfter == 0 && heldAfter == 0)
     }
 
-    /// As many hanging decoders as workers stop nothing: spare workers replace them, and they return later.
+    /// As many hanging decoders as workers stop nothing. Spare workers replace them, and they return later.
     @Test func decodersThatHangTakeTheirPlacesAndNoMore() throws {
         let source = RunLengthSource(isGated: true)
         var configuration = TileCache.Configuration(byteLimit: .mebibytes(8), workers: 2)
@@ -205,7 +205,7 @@ import Testing
         }
     }
 
-    /// If every byte is needed for pixels, the payloads are evicted, and the view still becomes sharp.
+    /// If pixels need every byte, the payloads are evicted. The view still becomes sharp.
     @Test func neededPixelsComeBeforePayloads() throws {
         let source = RunLengthSource(padding: 1000)
         // 9 x 9 tiles of 16 KiB at most, and the tables and scratch memory of an empty cache.

@@ -74,7 +74,7 @@ import Testing
         withExtendedLifetime(fetches) {}
     }
 
-    /// What handlers may do: request, cancel, remove the layer, shut down, and release the last reference.
+    /// Handlers may request, cancel, remove the layer, shut down, and release the last reference.
     @Test func handlersMayCallTheCache() throws {
         let scene = try StillScene(tiles: 64)
         let (layer, other) = (try scene.plainLayer(), try scene.plainLayer())

@@ -150,7 +150,8 @@ import Testing
         }
     }
 
-    /// A view's margin: rings around what shows, each tile once, after all needed tiles and before prefetches.
+    /// A view's margin: rings around what shows, each tile once. They come after all needed tiles and before
+    /// prefetches.
     @Test(arguments: [0, 1, 2]) func aMarginIsLoadedRingByRing(rings: Int) throws {
         let scene = try StillScene(tiles: 256, workers: 1)
         let source = FateSource()
@@ -185,7 +186,7 @@ import Testing
         #expect(view.margin == 0)
     }
 
-    /// The best that can be drawn meanwhile: an ancestor's part, then the tile itself, then its outdated pixels.
+    /// The best that can be drawn meanwhile. An ancestor's part, then the tile itself, then its outdated pixels.
     @Test func anAncestorIsCutMeanwhile() throws {
         let scene = try StillScene(tiles: 64)
         let source = FateSource()
@@ -218,7 +219,7 @@ import Testing
         withExtendedLifetime((coarse, fine, new)) {}
     }
 
-    /// A compressed tile is there at once, unless its slot requires compressing another one: a worker does that.
+    /// A compressed tile is there at once. If its slot requires compressing another one, a worker does that.
     @Test func aCompressedTileIsDecompressedAtOnce() throws {
         let scene = try StillScene(tiles: 32) { $0.usesCompressedTier = true }
         let layer = try scene.plainLayer()
@@ -246,7 +247,7 @@ import Testing
         #expect(holds(tile, expectedPixel(layer: 0, scene.tile(cold))))
     }
 
-    /// Needed tiles are late from their first miss on, whether or not their load has begun.
+    /// Needed tiles are late from their first miss on, even before their load begins.
     @Test func framesTellLateTilesFromUnavailableOnes() throws {
         let service = VirtualService()
         var configuration = TileCache.Configuration(byteLimit: .mebibytes(4), workers: 1)

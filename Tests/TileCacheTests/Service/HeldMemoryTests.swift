@@ -32,7 +32,7 @@ import Testing
 
     private func held(_ cache: TileCache) -> Int { cache.core.read { $0.pool.ledger[.sources] } }
 
-    /// A source of two layers counts once, in each cache; it counts until the last of them is removed.
+    /// A source of two layers counts once, in each cache. It counts until the last of them is removed.
     @Test func eachSourceCountsOnce() throws {
         let (first, second) = (Archive(100_000), Archive(20_000))
         let cache = try TileCache(byteLimit: .mebibytes(4), workers: 1)
@@ -62,11 +62,7 @@ import Testing
             view.update(viewport)
             return view.frame().missingTileCount == 0
         }
-        var tries = 0
-        while !isDrawn(), tries < 30_000 {
-            usleep(1000)
-            tries += 1
-        }
+        #expect(eventually(isDrawn))
         for bytes in [700_000, 900_000, 10_000] {
             archive.bytes = bytes
             cache.core.noteHeldMemory()

@@ -32,16 +32,21 @@ import Testing
         try .powerOfTwo(worldWidth: 4096, worldHeight: 4096, tileSize: tileSize)
     }
 
-    private func draw(_ view: TileView, _ viewport: TileViewport = ServiceSetup.viewport(500, 500)) {
+    private func draw(
+        _ view: TileView,
+        by steps: StepScheduler,
+        _ viewport: TileViewport = ServiceSetup.viewport(500, 500)
+    ) {
         view.update(viewport)
-        #expect(eventually { view.frame().missingTileCount == 0 })
+        #expect(steps.reaches { view.frame().missingTileCount == 0 })
     }
 
     @Test(arguments: [false, true]) func whatALayerTookComesBack(hasShare: Bool) throws {
-        let cache = try TileCache(byteLimit: .mebibytes(8))
+        let steps = StepScheduler.calm()
+        let cache = try steps.cache(byteLimit: .mebibytes(8))
         let stays = try cache.addLayer(PlainSource(), pyramid: try pyramid())
         let view = ServiceSetup.quiet(cache, [stays])
-        draw(view)
+        draw(view, by: steps)
         // Nothing is needed: a trim is final.
         view.layers = []
         cache.trim(to: .bytes(0))
@@ -55,7 +60,7 @@ import Testing
             )
             try cache.pin(layer, levels: 0...1)
             view.layers = [stays, layer]
-            draw(view)
+            draw(view, by: steps)
             #expect(Set(view.frame().map(\.tile.identity.layer)) == [stays, layer])
             cache.removeLayer(layer)
             #expect(view.layers == [stays])
@@ -63,7 +68,7 @@ import Testing
             view.layers = []
             cache.trim(to: .bytes(0))
             #expect(
-                eventually {
+                steps.reaches {
                     cache.trim(to: .bytes(0))
                     return holdings(of: cache) == before
                 },
@@ -82,7 +87,8 @@ import Testing
         #expect(LayerRecord.byteCount(of: one) == least + level)
     }
 
-    /// As in a photo viewer: removed layers keep no memory, index or thread, whether removed one by one or all at once.
+    /// Removed layers keep no memory, index or thread, as in a photo viewer. They are removed one by one or all at
+    /// once.
     @Test(arguments: [1, 500]) func tenThousandLayersLeaveNothing(atOnce: Int) throws {
         let cache = try TileCache(byteLimit: .mebibytes(8))
         let view = ServiceSetup.quiet(cache, [])
@@ -113,10 +119,11 @@ import Testing
     }
 
     @Test func heldTilesStayValidToTheirEnd() throws {
-        let cache = try TileCache(byteLimit: .mebibytes(4), workers: 2)
+        let steps = StepScheduler.calm()
+        let cache = try steps.cache(byteLimit: .mebibytes(4), workers: 2)
         let layer = try cache.addLayer(PlainSource(), pyramid: try pyramid())
         let view = ServiceSetup.quiet(cache, [layer])
-        draw(view)
+        draw(view, by: steps)
         var frame: TileFrame? = view.frame()
         let tile = try #require(frame?.first?.tile)
         cache.removeLayer(layer)
@@ -125,7 +132,7 @@ import Testing
         let other = try cache.addLayer(PlainSource(layer: 7), pyramid: try pyramid())
         #expect(other != layer && other.serial == 1)
         view.layers = [other]
-        draw(view, ServiceSetup.viewport(2000, 2000))
+        draw(view, by: steps, ServiceSetup.viewport(2000, 2000))
         for placement in try #require(frame) {
             #expect(holds(placement.tile, expectedPixel(layer: 0, placement.tile.identity.tile)))
         }
@@ -149,7 +156,8 @@ import Testing
         // The index is not free while the load is in flight.
         #expect(next.index != stuck.index)
         view.layers = [stays]
-        draw(view)
+        view.update(ServiceSetup.viewport(500, 500))
+        #expect(eventually { view.frame().missingTileCount == 0 })
         #expect(cache.core.lock.withLock { $0.layers.removed } == [stuck.index])
         source.open()
         #expect(eventually { cache.core.lock.withLock { $0.layers.removed.isEmpty && $0.pool.loads.count == 0 } })
@@ -160,31 +168,33 @@ import Testing
 
     /// Requests of a removed layer are cancelled; later answers change nothing.
     @Test func requestsAreCancelled() throws {
-        let cache = try TileCache(byteLimit: .mebibytes(4), workers: 4)
+        let steps = StepScheduler.calm()
+        let cache = try steps.cache(byteLimit: .mebibytes(4), workers: 4)
         let source = QueuedSource()
         let layer = try cache.addLayer(source, pyramid: try pyramid())
         let view = ServiceSetup.quiet(cache, [layer])
         view.update(ServiceSetup.viewport(500, 500))
-        let requests = source.taken(atLeast: 4)
+        let requests = source.taken(by: steps, atLeast: 4)
         let cancelled = Lock(0)
         for request in requests { request.onCancel { cancelled.withLock { $0 += 1 } } }
         cache.removeLayer(layer)
-        #expect(eventually { cancelled.withLock { $0 } == requests.count })
+        #expect(steps.reaches { cancelled.withLock { $0 } == requests.count })
         #expect(requests.allSatisfy { !$0.isWanted })
         for request in requests { source.answer(request) }
-        #expect(eventually { holdings(of: cache).layers == 0 && cache.statistics.loads.outdated == requests.count })
+        #expect(steps.reaches { holdings(of: cache).layers == 0 && cache.statistics.loads.outdated == requests.count })
         #expect(source.take().isEmpty)
     }
 
     @Test func aLayerIsKnownToItsOwnCacheAlone() throws {
-        let (one, two) = (try TileCache(byteLimit: .mebibytes(2)), try TileCache(byteLimit: .mebibytes(2)))
+        let steps = StepScheduler.calm()
+        let (one, two) = (try steps.cache(byteLimit: .mebibytes(2)), try steps.cache(byteLimit: .mebibytes(2)))
         let own = try one.addLayer(PlainSource(), pyramid: try pyramid())
         let foreign = try two.addLayer(PlainSource(), pyramid: try pyramid())
         let tile = TileCoordinate(level: 0, column: 0, row: 0)
         let view = ServiceSetup.quiet(one, [foreign, own, own])
         #expect(view.layers == [own])
         view.update(needing: [NeededTile(layer: foreign, tile: tile), NeededTile(layer: own, tile: tile)])
-        #expect(view.neededTileCount == 1 && eventually { one.isResident(tile, of: own) })
+        #expect(view.neededTileCount == 1 && steps.reaches { one.isResident(tile, of: own) })
         #expect(!one.isResident(tile, of: foreign) && one.withTile(tile, of: foreign) { _ in true } == nil)
         #expect(throws: TileCacheError.self) { try one.pin(foreign, levels: 0...0) }
         one.invalidate(foreign, keepsStale: false)
@@ -194,7 +204,7 @@ import Testing
         // The next layer of the same index is distinct.
         one.removeLayer(own)
         one.removeLayer(own)
-        #expect(eventually { holdings(of: one).layers == 0 })
+        #expect(steps.reaches { holdings(of: one).layers == 0 })
         let later = try one.addLayer(PlainSource(), pyramid: try pyramid())
         #expect(later.index == own.index && later != own)
         view.layers = [own]
@@ -211,7 +221,8 @@ import Testing
             let made = Lock(0)
         }
         let counting = Counting()
-        let cache = try TileCache(byteLimit: .mebibytes(4))
+        let steps = StepScheduler.calm()
+        let cache = try steps.cache(byteLimit: .mebibytes(4))
         let layers = try (0..<3).map { try cache.addLayer(PlainSource(layer: $0), pyramid: try pyramid()) }
         let view = cache.makeView(layers: [layers[0]], selection: TileLevelSelection()) {
             counting.made.withLock { $0 += 1 }
@@ -222,7 +233,7 @@ import Testing
         #expect(counting.made.withLock { $0 } == 3)
         view.layers = [layers[0], layers[2]]
         #expect(counting.made.withLock { $0 } == 3 && view.layers == [layers[0], layers[2]])
-        draw(view)
+        draw(view, by: steps)
         #expect(Set(view.frame().map(\.tile.identity.layer)) == [layers[0], layers[2]])
         // A layer that is added to the view again is new to it.
         view.layers = [layers[1]]
@@ -285,7 +296,7 @@ import Testing
     }
 }
 
-/// A source whose tiles contain the serial number of its layer, known once the layer is added.
+/// A source whose tiles contain the serial number of its layer.
 private final class SerialSource: BlockingTileSource {
     let serial = Lock(-1)
     private let pauses: Bool

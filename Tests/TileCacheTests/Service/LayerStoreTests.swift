@@ -221,7 +221,7 @@ import Testing
         #expect(run.drawn.map(\.isStale) == [true] && run.scene.cache.statistics.loads.failed == 1)
     }
 
-    /// A tile that must not be stored is never stored, whether the answer has bytes or confirms older ones.
+    /// A tile that must not be stored is never stored. The answer may have bytes or confirm older ones.
     @Test func whatMustNotBeStoredLeavesNothingInAStore() throws {
         let store = MemoryStore()
         let (origin, clock) = (Origin(), Clock())
@@ -246,7 +246,7 @@ import Testing
         #expect(origin.loads.count == 5)
     }
 
-    /// A confirmed tile that must not be stored any more leaves all stores, unless it could not be drawn.
+    /// A confirmed tile that must not be stored any more leaves all stores. It stays if it could not be drawn.
     @Test(arguments: [false, true]) func whatMustNotBeStoredAnyMoreLeavesAllStores(isRefused: Bool) throws {
         let (near, far) = (MemoryStore(), MemoryStore())
         let (origin, clock) = (Origin(), Clock())
@@ -264,7 +264,7 @@ import Testing
         #expect(near.count == (isRefused ? 1 : 0) && far.count == (isRefused ? 1 : 0))
     }
 
-    /// A store that does not take an answer keeps the older entry, unless the answer must not be stored.
+    /// A store that refuses an answer keeps the older entry. It does not if the answer must not be stored.
     @Test(arguments: [TileStorePut.dropped, .refused], [false, true])
     func anOlderEntryStaysIfTheNewOneIsNotTaken(answer: TileStorePut, mustNotBeStored: Bool) throws {
         let store = MemoryStore()

@@ -6,21 +6,26 @@ import Testing
 
 /// Profiles of layers in the service, and in the policy.
 @Suite(.timeLimit(.minutes(15))) struct LearnedProfileTests {
+    private let steps = StepScheduler.calm()
+
     /// Pans to the right by a tile with each step.
-    private func pan(_ view: TileView, steps: Int = 20, y: Double = 1000) {
-        for step in 0..<steps {
+    private func pan(_ view: TileView, steps count: Int = 20, y: Double = 1000) {
+        pan(view, steps: count, y: y) { steps.reaches { view.frame().missingTileCount == 0 } }
+    }
+
+    private func pan(_ view: TileView, steps count: Int, y: Double = 1000, untilSharp: () -> Bool) {
+        for step in 0..<count {
             view.update(ServiceSetup.viewport(300 + 64 * Double(step), y))
-            #expect(eventually { view.frame().missingTileCount == 0 })
+            #expect(untilSharp())
         }
     }
 
     /// Waits until the last frame has been learned from.
     private func settled(_ cache: TileCache) {
-        #expect(eventually { cache.core.lock.withLock { !$0.planning.isQueued } })
-        cache.core.coordinator.sync {}
+        #expect(steps.reaches { cache.core.lock.withLock { !$0.planning.isQueued && !$0.planning.isMaking } })
     }
 
-    private func cache(_ limit: ByteCount = .mebibytes(64)) throws -> TileCache { try TileCache(byteLimit: limit) }
+    private func cache(_ limit: ByteCount = .mebibytes(64)) throws -> TileCache { try steps.cache(byteLimit: limit) }
 
     private func addLayer(_ cache: TileCache, profile: PrefetchProfile? = nil) throws -> LayerID {
         let options = LayerOptions(profile: profile)
@@ -66,7 +71,7 @@ import Testing
         #expect(cache.learnedProfile(of: layer) != nil)
         cache.removeLayer(layer)
         #expect(cache.learnedProfile(of: layer) == nil && cache.learnedProfile(of: stays) != nil)
-        #expect(cache.shutdown() && cache.learnedProfile(of: layer) == nil)
+        #expect(steps.runAll() && cache.shutdown() && cache.learnedProfile(of: layer) == nil)
     }
 
     /// What both viewed was viewed in one session.
@@ -127,12 +132,14 @@ import Testing
 
     /// While views move, on several threads: nothing tears, for ThreadSanitizer too.
     @Test func itCanBeReadWhileViewsMove() throws {
-        let cache = try cache()
+        let cache = try TileCache(byteLimit: .mebibytes(64))
         let layer = try addLayer(cache, profile: rich())
         let view = cache.makeView(layers: [layer])
         defer { withExtendedLifetime(view) {} }
         DispatchQueue.concurrentPerform(iterations: 3) { index in
-            guard index > 0 else { return pan(view, steps: 30) }
+            guard index > 0 else {
+                return pan(view, steps: 30) { eventually { view.frame().missingTileCount == 0 } }
+            }
             for _ in 0..<15 {
                 guard let learned = cache.learnedProfile(of: layer) else {
                     Issue.record("the view shows the layer")
@@ -208,7 +215,7 @@ import Testing
 
     // MARK: - Memory
 
-    /// The documented bytes of a view's tables, which are counted, and which small limits have no room for.
+    /// The documented bytes of a view's tables. They are counted, and small limits have no room for them.
     @Test func tablesCountAgainstTheLimit() throws {
         let (plain, profile) = (AdaptivePolicy().byteCount, rich())
         let cost = AdaptivePolicy(profile: profile).byteCount - plain
@@ -233,7 +240,7 @@ import Testing
             for view in views { pan(try #require(view), steps: 5) }
             settled(with)
             settled(without)
-            #expect(eventually { policyBytes(with) > 0 && policyBytes(without) > 0 })
+            #expect(steps.reaches { policyBytes(with) > 0 && policyBytes(without) > 0 })
             let difference = policyBytes(with) - policyBytes(without)
             // With the popular tiles that the view has looked for, up to 0.13 MB.
             let expected = fits ? cost...cost + 131_072 : 0...0
@@ -242,7 +249,7 @@ import Testing
         }
     }
 
-    /// A view that has to make room gives up the profile, not what it has learned.
+    /// A view that has to make room drops the profile, not what it has learned.
     @Test func aLoweredLimitDropsTheProfile() throws {
         let cache = try cache()
         let layer = try addLayer(cache, profile: rich())
@@ -259,7 +266,7 @@ import Testing
             _ = view.frame()
             settled(cache)
         }
-        #expect(eventually { policyBytes(cache) < ProbabilityTable.profileBytes })
+        #expect(steps.reaches { policyBytes(cache) < ProbabilityTable.profileBytes })
         let after = try #require(cache.learnedProfile(of: layer))
         #expect(after.sessions == 1)
         for bin in before.bins.events.indices { #expect(after.bins.events[bin] >= before.bins.events[bin]) }

@@ -182,7 +182,7 @@ import Testing
         cache.shutdown()
     }
 
-    /// Sixteen loads of six seconds each are not taken for a hanging source, though one of ten seconds is.
+    /// Sixteen loads of six seconds each are no hanging source. One of ten seconds is.
     @Test func manyLoadsInOneAreNotStuck() throws {
         let world = try MadeWorld(width: 64, height: 64, depth: 2)
         var configuration = TileCache.Configuration(byteLimit: .mebibytes(1), workers: 2)
@@ -331,7 +331,7 @@ import Testing
         withExtendedLifetime(fine) {}
     }
 
-    /// A tile is loaded once for a view and for a coarser tile that is made from it.
+    /// A tile is loaded once for a view and for a coarser tile made from it.
     @Test func aChildInFlightIsWaitedFor() throws {
         let world = try MadeWorld(width: 32, height: 32, depth: 1)
         let scene = try StillScene(tiles: 64)

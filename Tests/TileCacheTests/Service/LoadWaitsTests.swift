@@ -3,7 +3,7 @@ import Testing
 @testable import TileCache
 
 @Suite struct LoadWaitsTests {
-    /// The wait of a prefetch starts at the first of the consecutive plans that contain it.
+    /// The wait of a prefetch starts at the first of consecutive plans with it.
     @Test func wishesKeepTheirTimesFromPlanToPlan() {
         func wishes(_ prefetched: [Int], after older: LoadWaits.Watched, at now: Int64) -> LoadWaits.Watched {
             let entries =

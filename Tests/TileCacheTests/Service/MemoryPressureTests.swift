@@ -145,33 +145,33 @@ import Testing
 /// The same on a whole cache.
 @Suite(.timeLimit(.minutes(15))) struct ServicePressureTests {
     @Test func pressureTrimsAndTheLimitComesBack() throws {
-        let time = Lock(Int64(0))
+        let steps = StepScheduler.calm()
         var configuration = TileCache.Configuration(byteLimit: .mebibytes(2))
-        configuration.clock = { time.withLock { $0 } }
         configuration.maximumByteLimit = .mebibytes(8)
+        steps.adopt(&configuration)
         let cache = try TileCache(configuration)
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
         let view = ServiceSetup.quiet(cache, [layer])
         for step in 0..<20 {
             view.update(ServiceSetup.viewport(500 + Double(step) * 60, 700))
-            #expect(eventually { view.frame().missingTileCount == 0 })
+            #expect(steps.reaches { view.frame().missingTileCount == 0 })
         }
         #expect(cache.statistics.memory.used.bytes > 1 << 20)
         cache.noteMemoryPressure(.warning)
-        // Loads in flight and memory being decommitted by another thread stay counted until they end.
-        #expect(eventually { cache.statistics.memory.used.bytes <= 1 << 20 })
+        // Loads in flight and memory being decommitted stay counted until they end.
+        #expect(steps.reaches { cache.statistics.memory.used.bytes <= 1 << 20 })
         #expect(cache.statistics.memory.limit.bytes == 1 << 20)
         #expect(cache.byteLimit == .mebibytes(2))
         // A limit that the renderer sets later is reduced in the same way.
         cache.byteLimit = .mebibytes(4)
         #expect(cache.statistics.memory.limit.bytes == 2 << 20)
-        for second in [6, 12] {
-            time.withLock { $0 = Int64(second) * 1_000_000_000 }
+        for _ in 0..<2 {
+            steps.spend(nanoseconds: 6_000_000_000)
             cache.noteMemoryPressure(.normal)
         }
         #expect(cache.statistics.memory.limit.bytes == 4 << 20)
         view.update(ServiceSetup.viewport(600, 700))
-        #expect(eventually { view.frame().missingTileCount == 0 })
+        #expect(steps.reaches { view.frame().missingTileCount == 0 })
     }
 
     @Test func aMonitorAsksAndEndsWithItsHolder() throws {

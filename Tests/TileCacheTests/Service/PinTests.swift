@@ -5,9 +5,13 @@ import Testing
 
 /// Pinned tiles, and tiles prefetched on request.
 @Suite(.timeLimit(.minutes(15))) struct PinTests {
-    private func make(limit: ByteCount = .mebibytes(8)) throws -> (TileCache, LayerID, PlainSource) {
+    private func make(
+        _ steps: StepScheduler,
+        limit: ByteCount = .mebibytes(8)
+    ) throws -> (TileCache, LayerID, PlainSource) {
         var configuration = TileCache.Configuration(byteLimit: limit)
         configuration.effort = 0
+        steps.adopt(&configuration)
         let cache = try TileCache(configuration)
         let source = PlainSource()
         return (cache, try cache.addLayer(source, pyramid: try ServiceSetup.pyramid()), source)
@@ -45,9 +49,10 @@ import Testing
         }
     }
 
-    /// Levels, regions and single tiles, pinned and unpinned in any order, against a set of tiles.
+    /// Levels, regions and single tiles, pinned and unpinned in any order. The model is a set of tiles.
     @Test(arguments: 0..<6) func whatIsPinnedIsASet(seed: Int) throws {
-        let (cache, layer, _) = try make(limit: .mebibytes(32))
+        let steps = StepScheduler.calm()
+        let (cache, layer, _) = try make(steps, limit: .mebibytes(32))
         var random = SplitMix64(seed: UInt64(seed))
         let pyramid = try ServiceSetup.pyramid()
         var expected: Set<TileCoordinate> = []
@@ -81,13 +86,14 @@ import Testing
             }
             #expect(pinned(cache) == expected)
         }
-        #expect(eventually { cache.statistics.memory.pinnedTiles == expected.count }, "seed \(seed)")
+        #expect(steps.reaches { cache.statistics.memory.pinnedTiles == expected.count }, "seed \(seed)")
         #expect(cache.statistics.memory.pinned.bytes == expected.count * 16_384)
     }
 
     /// Half of the limit counts each tile once.
     @Test func halfOfTheLimitMayBePinned() throws {
-        let (cache, layer, _) = try make(limit: .bytes(128 * 16_384))
+        let steps = StepScheduler.calm()
+        let (cache, layer, _) = try make(steps, limit: .bytes(128 * 16_384))
         try cache.pin(layer, levels: 3...3)
         try cache.pin(layer, levels: 3...3, region: PixelRect(minX: 0, minY: 0, maxX: 2000, maxY: 2000))
         let corner = TileCoordinate(level: 0, column: 0, row: 0)
@@ -104,28 +110,32 @@ import Testing
 
     /// A lower limit evicts pinned tiles; raising it loads them again.
     @Test func aLowerLimitComesBeforePins() throws {
-        let (cache, layer, _) = try make(limit: .mebibytes(4))
+        let steps = StepScheduler.calm()
+        let (cache, layer, _) = try make(steps, limit: .mebibytes(4))
         try cache.pin(layer, levels: 2...3)
-        #expect(eventually { cache.statistics.memory.pinnedTiles == 80 })
+        #expect(steps.reaches { cache.statistics.memory.pinnedTiles == 80 })
         cache.byteLimit = .kibibytes(700)
         #expect(
-            eventually { cache.statistics.memory.used.bytes <= 700 << 10 && cache.statistics.memory.pinnedTiles < 80 }
+            steps.reaches {
+                cache.statistics.memory.used.bytes <= 700 << 10 && cache.statistics.memory.pinnedTiles < 80
+            }
         )
         cache.byteLimit = .mebibytes(4)
-        #expect(eventually { cache.statistics.memory.pinnedTiles == 80 })
+        #expect(steps.reaches { cache.statistics.memory.pinnedTiles == 80 })
     }
 
     @Test func tilesAreLoadedOnceWithoutAView() throws {
-        let (cache, layer, source) = try make()
+        let steps = StepScheduler.calm()
+        let (cache, layer, source) = try make(steps)
         let tiles = (0..<30).map { TileCoordinate(level: 6, column: $0, row: 7) }
         cache.prefetch(tiles + tiles + [TileCoordinate(level: 6, column: 99, row: 0)], of: layer)
-        #expect(eventually { tiles.allSatisfy { cache.isResident($0, of: layer) } })
+        #expect(steps.reaches { tiles.allSatisfy { cache.isResident($0, of: layer) } })
         #expect(source.loads.count == 30 && source.loads.values.allSatisfy { $0 == 1 })
         #expect(pinned(cache).isEmpty)
-        #expect(eventually { cache.core.lock.withLock { $0.asked.isEmpty && $0.pool.loads.count == 0 } })
+        #expect(steps.reaches { cache.core.lock.withLock { $0.asked.isEmpty && $0.pool.loads.count == 0 } })
         // Evicted tiles are not loaded again.
         cache.trim(to: .bytes(0))
-        #expect(eventually { cache.core.lock.withLock { !$0.planning.isQueued && !$0.planning.isMaking } })
+        #expect(steps.reaches { cache.core.lock.withLock { !$0.planning.isQueued && !$0.planning.isMaking } })
         #expect(source.loads.count == 30 && tiles.allSatisfy { !cache.isResident($0, of: layer) })
         let figures = cache.statistics
         #expect(figures.prefetches.started == 30)
@@ -134,8 +144,10 @@ import Testing
 
     /// Needed tiles come first, and at most a quarter of the limit is requested.
     @Test func whatIsNeededComesFirstAndTheListIsBounded() throws {
+        let steps = StepScheduler.calm()
         var configuration = TileCache.Configuration(byteLimit: .mebibytes(4), workers: 1)
         configuration.effort = 0
+        steps.adopt(&configuration)
         let cache = try TileCache(configuration)
         let source = QueuedSource()
         let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
@@ -146,18 +158,18 @@ import Testing
         cache.prefetch(tiles, of: layer)
         #expect(cache.core.lock.withLock { $0.asked.count } == 64)
         #expect(bytes() - before == 64 * MemoryLayout<TileKey>.stride)
-        let first = try #require(source.taken().first)
+        let first = try #require(source.taken(by: steps).first)
         let needed = TileCoordinate(level: 6, column: 40, row: 60)
         view.update(needing: [NeededTile(layer: layer, tile: needed)])
-        #expect(eventually { cache.core.lock.withLock { !$0.planning.isQueued && !$0.planning.isMaking } })
+        #expect(steps.reaches { cache.core.lock.withLock { !$0.planning.isQueued && !$0.planning.isMaking } })
         source.answer(first)
-        let second = try #require(source.taken().first)
+        let second = try #require(source.taken(by: steps).first)
         #expect(first.tile == tiles[0] && !first.isDemand && second.tile == needed && second.isDemand)
         // An absent or failed tile is not requested again.
         second.completeAbsent()
-        let third = try #require(source.taken().first)
+        let third = try #require(source.taken(by: steps).first)
         third.fail(.permanent)
-        #expect(eventually { cache.statistics.loads.failed == 1 })
+        #expect(steps.reaches { cache.statistics.loads.failed == 1 })
         cache.prefetch([third.tile], of: layer)
         #expect(!cache.core.lock.withLock { $0.asked.contains { $0.coordinate == third.tile } })
         cache.removeLayer(layer)

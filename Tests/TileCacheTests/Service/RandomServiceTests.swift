@@ -197,7 +197,7 @@ private struct ServiceRun {
 
     /// Shows one viewport after the other until each is drawn with exact tiles. Pinned ones stay resident.
     private func becomeSharp(pinned: Int) -> String? {
-        if !eventually(20, { cache.statistics.memory.pinnedTiles >= pinned }) {
+        if !eventually({ cache.statistics.memory.pinnedTiles >= pinned }) {
             return "\(cache.statistics.memory.pinnedTiles) of \(pinned) pinned tiles came"
         }
         for look in some.views {
@@ -215,7 +215,7 @@ private struct ServiceRun {
         return nil
     }
 
-    /// Lowers the limit to a few tiles and the tables, with or without a held frame.
+    /// Lowers the limit to the tables and a few tiles. A frame may be held.
     private func lowerLimit() -> String? {
         var held = some.holds ? view.frame() : nil
         let slot = some.layers.indices.map { index in
@@ -244,7 +244,7 @@ private struct ServiceRun {
         var now = cache.statistics
         var delivered = 0
         // Prefetches may start between two readings; with nothing in flight both count the same loads.
-        let agrees = eventually(20) {
+        let agrees = eventually {
             delivered = contents.reduce(0) { $0 + $1.deliveredBytes }
             now = cache.statistics
             let isWhole = now.loads.outdated == 0 && now.loads.refused == 0 && now.synthesis.tiles == 0

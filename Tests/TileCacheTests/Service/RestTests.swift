@@ -73,7 +73,7 @@ import Testing
         scene.run()
     }
 
-    /// Freed room causes a plan for needed and pinned tiles, and for prefetches until the views have rested.
+    /// Freed room causes a plan for needed and pinned tiles. For prefetches only until the views have rested.
     @Test func roomIsWorthAPlanToWhatLacksIt() throws {
         let scene = try StillScene(tiles: 64)
         let layer = try scene.plainLayer()
@@ -100,7 +100,7 @@ import Testing
         scene.cache.core.lock.withLock { $0.pins = Pins() }
     }
 
-    /// Tiles that a plan skips because the view moves are planned once, when the view has rested long enough.
+    /// Tiles that a plan skips because the view moves are planned once. That is when the view has rested long enough.
     @Test func whatIsLeftOutComesInItsTime() throws {
         let scene = try StillScene(tiles: 64)
         let layer = try scene.plainLayer()

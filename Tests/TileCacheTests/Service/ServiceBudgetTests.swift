@@ -22,7 +22,7 @@ import Testing
         cache.core.lock.withLock { state in
             for tile in (try? ServiceSetup.pyramid().neededTiles(under: ServiceSetup.viewport(600, 600), at: 6)) ?? [] {
                 let number = state.pool.table.find(TileKey(layer: 0, tile))
-                _ = state.pool.finishDemotion(state.pool.beginDemotion(number), .solid(7), now: 0)
+                _ = state.pool.finishDemotion(state.pool.beginDemotion(number), .solid(7))
             }
         }
         #expect(cache.statistics.memory.compressedTiles == 20)
@@ -62,7 +62,8 @@ import Testing
     }
 
     @Test func aLayerKeepsToItsShare() throws {
-        let cache = try TileCache(byteLimit: .mebibytes(2))
+        let steps = StepScheduler.calm()
+        let cache = try steps.cache(byteLimit: .mebibytes(2))
         let pyramid = try ServiceSetup.pyramid()
         let free = try cache.addLayer(PlainSource(layer: 0), pyramid: pyramid)
         let held = try cache.addLayer(
@@ -74,7 +75,7 @@ import Testing
         for step in 0..<30 {
             let place = ServiceSetup.viewport(500 + Double(step) * 40, 700)
             #expect(
-                eventually {
+                steps.reaches {
                     view.update(place)
                     return view.frame().missingTileCount == 0
                 }
@@ -108,10 +109,11 @@ import Testing
     }
 
     @Test func pinnedTilesAreCountedSeparately() throws {
-        let cache = try TileCache(byteLimit: .mebibytes(2))
+        let steps = StepScheduler.calm()
+        let cache = try steps.cache(byteLimit: .mebibytes(2))
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
         try cache.pin(layer, levels: 0...1)
-        #expect(eventually { cache.statistics.memory.pinnedTiles == 5 })
+        #expect(steps.reaches { cache.statistics.memory.pinnedTiles == 5 })
         #expect(cache.statistics.memory.pinned.bytes == 5 * 16_384)
         cache.unpin(layer)
         #expect(cache.statistics.memory.pinned.bytes == 0)

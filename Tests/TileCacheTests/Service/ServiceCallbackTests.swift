@@ -144,11 +144,12 @@ import Testing
     }
 
     @Test func callbacksThatOwnFramesAndViewsGoOutsideOfTheLock() throws {
-        let cache = try TileCache(byteLimit: .mebibytes(4))
+        let steps = StepScheduler.calm()
+        let cache = try steps.cache(byteLimit: .mebibytes(4))
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
         let view = ServiceSetup.quiet(cache, [layer])
         view.update(ServiceSetup.viewport(1000, 1000))
-        #expect(eventually { view.frame().missingTileCount == 0 })
+        #expect(steps.reaches { view.frame().missingTileCount == 0 })
         for _ in 0..<2 {
             var owned: (frame: TileFrame, view: TileView)? = (view.frame(), ServiceSetup.quiet(cache, [layer]))
             view.onTilesReady = { [owned] in _ = owned }

@@ -8,7 +8,7 @@ import Testing
         TileCoordinate(level: 6, column: column, row: row)
     }
 
-    /// 256 x 192 pixels at scale 1 around a tile's corner. 4 x 4 tiles if edges do not fall on tile borders.
+    /// 256 x 192 pixels around a tile's corner, at scale 1: at most 4 x 4 tiles.
     @Test func statesFollowATileFromTheSourceToTheScreen() throws {
         let cache = try TileCache(byteLimit: .mebibytes(4), workers: 1)
         let source = PlainSource(isGated: true) { $0.column == 9 }
@@ -48,7 +48,7 @@ import Testing
         #expect(view.diagnostics() == TileViewDiagnostics())
     }
 
-    /// A margin of one viewport around 256 x 192 pixels is 768 x 576 of them, here from (192, 256) to (960, 832).
+    /// A margin of one viewport around 256 x 192 pixels is 768 x 576 pixels: from (192, 256) to (960, 832).
     @Test func theMarginIsInViewports() throws {
         let cache = try TileCache(byteLimit: .mebibytes(4))
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
@@ -119,11 +119,12 @@ import Testing
 
     /// Without a request nothing is collected.
     @Test func plansOfUnwatchedViewsNoteNothing() throws {
-        let cache = try TileCache(byteLimit: .mebibytes(4))
+        let steps = StepScheduler.calm()
+        let cache = try steps.cache(byteLimit: .mebibytes(4))
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
         let view = cache.makeView(layers: [layer])
         view.update(ServiceSetup.viewport(600, 600))
-        #expect(eventually { view.frame().missingTileCount == 0 && !view.frame().isEmpty })
+        #expect(steps.reaches { view.frame().missingTileCount == 0 && !view.frame().isEmpty })
         #expect(cache.core.lock.withLock { state in state.views.allSatisfy { $0?.expectedRectangle == nil } })
     }
 

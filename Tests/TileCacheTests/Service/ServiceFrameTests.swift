@@ -5,12 +5,13 @@ import Testing
 /// Frames of a view, and the counts of the cache.
 @Suite(.timeLimit(.minutes(15))) struct ServiceFrameTests {
     @Test func aViewBecomesSharpAndItsPixelsAreTheSources() throws {
-        let cache = try TileCache(byteLimit: .mebibytes(4))
+        let steps = StepScheduler.calm()
+        let cache = try steps.cache(byteLimit: .mebibytes(4))
         let source = PlainSource()
         let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
         let view = ServiceSetup.quiet(cache, [layer])
         view.update(ServiceSetup.viewport(1000, 1000))
-        #expect(eventually { view.frame().missingTileCount == 0 })
+        #expect(steps.reaches { view.frame().missingTileCount == 0 })
         let frame = view.frame()
         // 256 x 192 pixels at (872, 904): columns 13 ... 17, rows 14 ... 17.
         #expect(frame.count == 20)
@@ -20,20 +21,21 @@ import Testing
             #expect(placement.tileRectangle == PixelRect(minX: 0, minY: 0, maxX: 64, maxY: 64))
         }
         #expect(source.loads.values.allSatisfy { $0 == 1 })
-        #expect(cache.shutdown())
+        #expect(steps.runAll() && cache.shutdown())
     }
 
     @Test func framesSayWhatCameAndWhatWent() throws {
-        let cache = try TileCache(byteLimit: .mebibytes(4))
+        let steps = StepScheduler.calm()
+        let cache = try steps.cache(byteLimit: .mebibytes(4))
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
         let view = ServiceSetup.quiet(cache, [layer])
         view.update(ServiceSetup.viewport(128, 96))
-        #expect(eventually { view.frame().missingTileCount == 0 })
+        #expect(steps.reaches { view.frame().missingTileCount == 0 })
         #expect(view.frame().appeared.isEmpty)
         view.update(ServiceSetup.viewport(192, 96))
         _ = view.frame()
         #expect(
-            eventually {
+            steps.reaches {
                 view.update(ServiceSetup.viewport(192, 96))
                 return view.frame().missingTileCount == 0
             }
@@ -47,7 +49,8 @@ import Testing
 
     @Test func twoViewsOfTwoLayersShareOneLimit() throws {
         // A slot is 16 KiB: 64 x 64 pixels of 4 bytes. The two views need about 24 + 40 tiles.
-        let cache = try TileCache(byteLimit: .mebibytes(6))
+        let steps = StepScheduler.calm()
+        let cache = try steps.cache(byteLimit: .mebibytes(6))
         let blocking = PlainSource(layer: 0, absent: { ($0.column + $0.row) % 3 == 0 && $0.level == 6 })
         let queued = QueuedSource(layer: 1)
         let first = try cache.addLayer(blocking, pyramid: try ServiceSetup.pyramid())
@@ -66,7 +69,7 @@ import Testing
             let x = 600 + Double(step) * 45
             let first = ServiceSetup.viewport(x, 900)
             let second = ServiceSetup.viewport(4090 + x / 4, 2000, rotation: 0.6)
-            let isSharp = eventually {
+            let isSharp = steps.reaches {
                 a.update(first)
                 b.update(second)
                 answerSome()
@@ -79,17 +82,18 @@ import Testing
         }
         #expect(cache.statistics.loads.absent > 0)
         #expect(queued.take().count <= 4)
-        cache.shutdown()
+        #expect(steps.runAll() && cache.shutdown())
     }
 
     @Test func absentTilesAreNoGapAndTheirAncestorIsDrawn() throws {
-        let cache = try TileCache(byteLimit: .mebibytes(4))
+        let steps = StepScheduler.calm()
+        let cache = try steps.cache(byteLimit: .mebibytes(4))
         let source = PlainSource(absent: { $0.level == 6 })
         let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
         try cache.pin(layer, levels: 0...2)
         let view = ServiceSetup.quiet(cache, [layer])
         view.update(ServiceSetup.viewport(1000, 1000))
-        #expect(eventually { view.frame().missingTileCount == 0 && cache.statistics.loads.finished == 21 })
+        #expect(steps.reaches { view.frame().missingTileCount == 0 && cache.statistics.loads.finished == 21 })
         let frame = view.frame()
         #expect(frame.count == 20)
         #expect(frame.allSatisfy { !$0.isExact && $0.tile.identity.tile.level == 2 })
@@ -99,16 +103,18 @@ import Testing
     }
 
     @Test func coldTilesAreCompressedAndComeBackUnchanged() throws {
+        let steps = StepScheduler.calm()
         // 30 tiles of 16 KiB and tables: most earlier tiles must be compressed or evicted.
         var configuration = TileCache.Configuration(byteLimit: .kibibytes(480))
         configuration.grantsBookkeeping = true
+        steps.adopt(&configuration)
         let cache = try TileCache(configuration)
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
         let view = ServiceSetup.quiet(cache, [layer])
         for step in 0..<60 {
             let x = 200 + Double(step % 30) * 60
             #expect(
-                eventually {
+                steps.reaches {
                     view.update(ServiceSetup.viewport(x, 500))
                     return view.frame().missingTileCount == 0
                 }
@@ -124,8 +130,9 @@ import Testing
     }
 
     @Test func aBudgetTooSmallDrawsCoarserTilesAndSaysWhatItWouldNeed() throws {
+        let steps = StepScheduler.calm()
         // With tables, 20 tiles of 16 KiB do not fit 256 KiB.
-        let cache = try TileCache(byteLimit: .kibibytes(256))
+        let cache = try steps.cache(byteLimit: .kibibytes(256))
         let layer = try cache.addLayer(
             PlainSource(),
             pyramid: try ServiceSetup.pyramid(),
@@ -134,7 +141,7 @@ import Testing
         let view = ServiceSetup.quiet(cache, [layer])
         view.update(ServiceSetup.viewport(1000, 1000))
         #expect(view.shortfall.bytes >= 20 * 16384)
-        #expect(eventually { view.frame().missingTileCount == 0 && !view.frame().isEmpty })
+        #expect(steps.reaches { view.frame().missingTileCount == 0 && !view.frame().isEmpty })
         #expect(view.frame().allSatisfy { $0.tile.identity.tile.level < 6 && $0.isExact })
         #expect(cache.statistics.memory.peak.bytes <= 256 << 10)
     }

@@ -29,12 +29,13 @@ import Testing
     }
 
     @Test func viewportsThatCannotBeDrawnAreCounted() throws {
-        let cache = try TileCache(byteLimit: .mebibytes(4))
+        let steps = StepScheduler.calm()
+        let cache = try steps.cache(byteLimit: .mebibytes(4))
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
         let view = cache.makeView(layers: [layer])
         let good = ServiceSetup.viewport(600, 600)
         view.update(good)
-        #expect(eventually { view.frame().missingTileCount == 0 })
+        #expect(steps.reaches { view.frame().missingTileCount == 0 })
         let wrong: [Double] = [.nan, .infinity, -.infinity]
         var bad: [TileViewport] = []
         for value in wrong {
@@ -127,6 +128,7 @@ import Testing
 
     /// Sources write and renderers read through spans, without a pointer.
     @Test func pixelsAreWrittenAndReadWithoutPointers() throws {
+        let steps = StepScheduler.calm()
         struct SafeSource: BlockingTileSource {
             func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
                 let name = UInt8(truncatingIfNeeded: tile.column * 16 + tile.row)
@@ -136,12 +138,12 @@ import Testing
                 return .pixels
             }
         }
-        let cache = try TileCache(byteLimit: .mebibytes(4))
+        let cache = try steps.cache(byteLimit: .mebibytes(4))
         let options = LayerOptions(format: .gray8, alpha: .ignored)
         let layer = try cache.addLayer(SafeSource(), pyramid: try ServiceSetup.pyramid(), options: options)
         let view = cache.makeView(layers: [layer])
         view.update(ServiceSetup.viewport(500, 700))
-        #expect(eventually { view.frame().missingTileCount == 0 })
+        #expect(steps.reaches { view.frame().missingTileCount == 0 })
         for placement in view.frame() {
             let tile = placement.tile
             let name = UInt8(truncatingIfNeeded: tile.identity.tile.column * 16 + tile.identity.tile.row)
@@ -154,12 +156,13 @@ import Testing
     }
 
     @Test func tilesOfOnePixelAreTiles() throws {
-        let cache = try TileCache(byteLimit: .mebibytes(2))
+        let steps = StepScheduler.calm()
+        let cache = try steps.cache(byteLimit: .mebibytes(2))
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 64, worldHeight: 64, tileSize: 1)
         let layer = try cache.addLayer(PlainSource(), pyramid: pyramid)
         let view = ServiceSetup.quiet(cache, [layer])
         view.update(TileViewport(center: WorldPoint(x: 32, y: 32), width: 64, height: 64))
-        #expect(eventually { view.frame().missingTileCount == 0 && !view.frame().isEmpty })
+        #expect(steps.reaches { view.frame().missingTileCount == 0 && !view.frame().isEmpty })
         // 4096 tiles of a page each do not fit; a coarser level does.
         #expect(view.shortfall.bytes == 4096 * 4096)
         #expect(view.frame().allSatisfy { $0.tile.width == 1 })
@@ -286,8 +289,9 @@ import Testing
     /// As many layers as fit in a tile's key, and no more. Quadratic time for adding would exceed the suite's time
     /// limit.
     @Test func theLayerThatNoKeyHasRoomForIsRefused() throws {
+        let steps = StepScheduler.calm()
         // The layers' tables count.
-        let cache = try TileCache(byteLimit: .mebibytes(128), workers: 1)
+        let cache = try steps.cache(byteLimit: .mebibytes(128), workers: 1)
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 64, worldHeight: 64, tileSize: 64)
         let source = PlainSource()
         var last: LayerID?
@@ -300,7 +304,7 @@ import Testing
         let own = try #require(last)
         let view = ServiceSetup.quiet(cache, [own])
         view.update(TileViewport(center: WorldPoint(x: 32, y: 32), width: 32, height: 32))
-        #expect(eventually { view.frame().missingTileCount == 0 })
+        #expect(steps.reaches { view.frame().missingTileCount == 0 })
         #expect(view.frame().allSatisfy { $0.tile.identity.layer == own })
     }
 

@@ -52,10 +52,11 @@ import Testing
         #expect(cache.statistics.memory.decoded.bytes == 2 * 64 * 64 * 4)
     }
 
-    /// A region marks exactly the tiles that overlap it, whether they are looked up or the table is walked.
+    /// A region marks exactly the tiles that overlap it. They are looked up, or the table is walked.
     @Test(arguments: 1...20) func aRegionMarksWhatOverlapsIt(seed: UInt64) throws {
+        let steps = StepScheduler.calm()
         var dice = SplitMix64(seed: seed)
-        let cache = try TileCache(byteLimit: .mebibytes(16), workers: 2)
+        let cache = try steps.cache(byteLimit: .mebibytes(16), workers: 2)
         let pyramid = try ServiceSetup.pyramid()
         let layers = try (0..<2).map { _ in try cache.addLayer(PlainSource(), pyramid: pyramid) }
         let view = ServiceSetup.quiet(cache, layers)
@@ -66,7 +67,7 @@ import Testing
             }
         )
         view.update(needing: layers.flatMap { layer in tiles.map { NeededTile(layer: layer, tile: $0) } })
-        #expect(eventually { layers.allSatisfy { layer in tiles.allSatisfy { cache.isResident($0, of: layer) } } })
+        #expect(steps.reaches { layers.allSatisfy { layer in tiles.allSatisfy { cache.isResident($0, of: layer) } } })
         view.update(needing: [])
         let side = PortableMath.exp2(dice.nextUnit() * 13)
         let (x, y) = (dice.nextUnit() * 4600 - 300, dice.nextUnit() * 4600 - 300)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TileCache
 
-/// A lowered limit is reached, tables included, and all other memory of a cache stays within the limit.
+/// A lowered limit is reached, tables included. All other memory of a cache stays within the limit.
 @Suite struct ServiceLimitTests {
     /// The tables of a layer's levels are counted, whatever their number.
     @Test func layersAreChargedForTheirLevels() throws {
@@ -26,23 +26,22 @@ import Testing
 
     /// Without room for a codec nothing is compressed, and tiles are evicted uncompressed.
     @Test func aLimitWithoutRoomForACodecStillDraws() throws {
+        let steps = StepScheduler.calm()
         let scratch = try TileCodec(maximumTileBytes: 16_384).scratchByteCount
-        let cache = try TileCache(byteLimit: .bytes(4 * scratch - 1), workers: 1)
+        let cache = try steps.cache(byteLimit: .bytes(4 * scratch - 1), workers: 1)
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
         #expect(cache.core.read { $0.codecs.count } == 0)
         let view = ServiceSetup.quiet(cache, [layer])
         for column in 0..<30 {
             view.update(needing: [NeededTile(layer: layer, tile: TileCoordinate(level: 6, column: column, row: 0))])
-            #expect(eventually { view.frame().missingTileCount == 0 }, "\(column): \(cache.statistics)")
+            #expect(steps.reaches { view.frame().missingTileCount == 0 }, "\(column): \(cache.statistics)")
         }
         #expect(cache.statistics.tiers.removals[.capacity] ?? 0 > 0 && cache.statistics.tiers.demotions == 0)
     }
 
     /// Single-colour tiles of 16 x 16 pixels. They take a slot of 4 KiB while they are decoded.
-    private func smallTiles(limit: ByteCount, workers: Int = 2) throws -> (TileCache, LayerID) {
-        var configuration = TileCache.Configuration(byteLimit: limit)
-        configuration.workers = workers
-        let cache = try TileCache(configuration)
+    private func smallTiles(_ steps: StepScheduler, limit: ByteCount) throws -> (TileCache, LayerID) {
+        let cache = try steps.cache(byteLimit: limit, workers: 2)
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 65_536, worldHeight: 65_536, tileSize: 16)
         return (cache, try cache.addLayer(PlainSource(), pyramid: pyramid))
     }
@@ -54,65 +53,72 @@ import Testing
     }
 
     /// Loads a number of tiles, a part at a time.
-    private func fill(_ cache: TileCache, _ view: TileView, _ layer: LayerID, _ count: Int) {
+    private func fill(_ steps: StepScheduler, _ cache: TileCache, _ view: TileView, _ layer: LayerID, _ count: Int) {
         for first in stride(from: 0, to: count, by: 500) {
             let part = list(layer, min(500, count - first), from: first)
             view.update(needing: part)
-            #expect(eventually { part.allSatisfy { cache.isResident($0.tile, of: layer) } })
+            #expect(steps.reaches { part.allSatisfy { cache.isResident($0.tile, of: layer) } })
         }
     }
 
     @Test func aLimitLoweredFarIsReachedAndDrawnAt() throws {
-        let (cache, layer) = try smallTiles(limit: .mebibytes(64))
+        let steps = StepScheduler.calm()
+        let (cache, layer) = try smallTiles(steps, limit: .mebibytes(64))
         let filling = ServiceSetup.quiet(cache, [layer])
-        fill(cache, filling, layer, 10_000)
+        fill(steps, cache, filling, layer, 10_000)
         filling.update(needing: [])
         let limit = ByteCount.kibibytes(1300)
         cache.byteLimit = limit
         #expect(
-            eventually { cache.statistics.memory.used.bytes <= limit.bytes },
+            steps.reaches { cache.statistics.memory.used.bytes <= limit.bytes },
             "\(cache.statistics.memory.used.bytes)"
         )
         let view = ServiceSetup.quiet(cache, [layer])
         let some = list(layer, 50, from: 20_000)
         view.update(needing: some)
-        #expect(eventually { view.frame().missingTileCount == 0 }, "\(cache.statistics)")
+        #expect(steps.reaches { view.frame().missingTileCount == 0 }, "\(cache.statistics)")
         #expect(cache.statistics.memory.used.bytes <= limit.bytes)
     }
 
-    /// The same with an unmoved view whose tiles do not fit the new limit, and with leases held.
+    /// The same with leases held, and an unmoved view whose tiles do not fit.
     @Test func leasesOutliveALimitLoweredBelowThem() throws {
-        let (cache, layer) = try smallTiles(limit: .mebibytes(16))
+        let steps = StepScheduler.calm()
+        let (cache, layer) = try smallTiles(steps, limit: .mebibytes(16))
         let view = ServiceSetup.quiet(cache, [layer])
         let needed = list(layer, 600)
         view.update(needing: needed)
-        #expect(eventually { view.frame().missingTileCount == 0 })
+        #expect(steps.reaches { view.frame().missingTileCount == 0 })
         var frame: TileFrame? = view.frame()
         let before = frame?.first.map { $0.tile.withUnsafeBytes { Array($0) } }
         cache.byteLimit = .mebibytes(1)
         #expect(frame?.first.map { $0.tile.withUnsafeBytes { Array($0) } } == before)
         frame = nil
-        #expect(eventually { cache.statistics.memory.used.bytes <= 1 << 20 }, "\(cache.statistics.memory.used.bytes)")
+        #expect(
+            steps.reaches { cache.statistics.memory.used.bytes <= 1 << 20 },
+            "\(cache.statistics.memory.used.bytes)"
+        )
         view.update(needing: Array(needed.prefix(20)))
-        #expect(eventually { view.frame().missingTileCount == 0 })
+        #expect(steps.reaches { view.frame().missingTileCount == 0 })
     }
 
     @Test func aTrimToNothingLeavesHardlyMoreThanANewCacheHas() throws {
-        let (cache, layer) = try smallTiles(limit: .mebibytes(64))
+        let steps = StepScheduler.calm()
+        let (cache, layer) = try smallTiles(steps, limit: .mebibytes(64))
         let new = cache.statistics.memory.used.bytes
         let view = ServiceSetup.quiet(cache, [layer])
-        fill(cache, view, layer, 10_000)
+        fill(steps, cache, view, layer, 10_000)
         view.update(needing: [])
         cache.trim(to: .bytes(0))
         #expect(
-            eventually { cache.statistics.memory.used.bytes < new + 64 << 10 },
+            steps.reaches { cache.statistics.memory.used.bytes < new + 64 << 10 },
             "\(cache.statistics.memory.used.bytes), \(new)"
         )
     }
 
-    /// Scratch memory of the codec is released under a lower limit and reallocated under a higher one.
+    /// Scratch memory of the codec is released under a lower limit. A higher one brings it back.
     @Test func codecsFollowTheLimit() throws {
-        let cache = try TileCache(byteLimit: .mebibytes(64), workers: 2)
+        let steps = StepScheduler.calm()
+        let cache = try steps.cache(byteLimit: .mebibytes(64), workers: 2)
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 65_536, worldHeight: 65_536, tileSize: 256)
         let layer = try cache.addLayer(PlainSource(), pyramid: pyramid)
         let count = { cache.core.lock.withLock { $0.codecs.count } }
@@ -122,15 +128,16 @@ import Testing
         #expect(count() == 0)
         let view = ServiceSetup.quiet(cache, [layer])
         view.update(needing: [NeededTile(layer: layer, tile: TileCoordinate(level: 8, column: 0, row: 0))])
-        #expect(eventually { view.frame().missingTileCount == 0 })
+        #expect(steps.reaches { view.frame().missingTileCount == 0 })
         #expect(cache.statistics.memory.used.bytes <= 1 << 20)
         cache.byteLimit = .mebibytes(64)
         #expect(count() == full)
     }
 
-    /// A layer without room for a codec when added is compressed once the limit has room for one.
+    /// A layer added without room for a codec is compressed once there is room.
     @Test func aLayerIsCompressedOnceACodecFits() throws {
-        let cache = try TileCache(byteLimit: .mebibytes(1), workers: 2)
+        let steps = StepScheduler.calm()
+        let cache = try steps.cache(byteLimit: .mebibytes(1), workers: 2)
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 65_536, worldHeight: 65_536, tileSize: 256)
         let small = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
         let large = try cache.addLayer(PlainSource(), pyramid: pyramid)
@@ -146,14 +153,15 @@ import Testing
         let view = ServiceSetup.quiet(cache, [large])
         for column in 0..<40 {
             view.update(needing: [NeededTile(layer: large, tile: TileCoordinate(level: 8, column: column, row: 0))])
-            #expect(eventually { view.frame().missingTileCount == 0 })
+            #expect(steps.reaches { view.frame().missingTileCount == 0 })
         }
         #expect(cache.statistics.memory.compressedTiles > 0)
     }
 
-    /// Everything is held: another layer's scratch memory does not fit, and the limit is not exceeded.
+    /// Everything is held. Another layer's scratch memory does not fit, and the limit is not exceeded.
     @Test func aLayerThatThereIsNoRoomForIsRefused() throws {
-        let cache = try TileCache(byteLimit: .mebibytes(1), workers: 2)
+        let steps = StepScheduler.calm()
+        let cache = try steps.cache(byteLimit: .mebibytes(1), workers: 2)
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 1024, worldHeight: 1024, tileSize: 64)
         let layer = try cache.addLayer(PlainSource(), pyramid: pyramid)
         let view = ServiceSetup.quiet(cache, [layer])
@@ -162,7 +170,9 @@ import Testing
                 NeededTile(layer: layer, tile: TileCoordinate(level: 4, column: $0 % 16, row: $0 / 16))
             }
         )
-        #expect(eventually { cache.core.lock.withLock { $0.pool.queue.lacksRoomForNeeds && $0.pool.loads.count == 0 } })
+        #expect(
+            steps.reaches { cache.core.lock.withLock { $0.pool.queue.lacksRoomForNeeds && $0.pool.loads.count == 0 } }
+        )
         let frame = view.frame()
         var refused = 0
         for _ in 0..<60 {
@@ -174,9 +184,10 @@ import Testing
         withExtendedLifetime(frame) {}
     }
 
-    /// Records of views and policies count, and policies use at most an eighth of the limit.
+    /// Records of views and policies count. Policies use at most an eighth of the limit.
     @Test func manyViewsStayWithinTheLimit() throws {
-        let cache = try TileCache(byteLimit: .mebibytes(4), workers: 2)
+        let steps = StepScheduler.calm()
+        let cache = try steps.cache(byteLimit: .mebibytes(4), workers: 2)
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 65_536, worldHeight: 65_536, tileSize: 64)
         let layer = try cache.addLayer(PlainSource(), pyramid: pyramid)
         let views = (0..<12).map { _ in cache.makeView(layers: [layer]) }
@@ -185,18 +196,20 @@ import Testing
                 let center = WorldPoint(x: Double(2000 + 90 * step), y: Double(4000 * index + 500))
                 view.update(TileViewport(center: center, width: 320, height: 240))
             }
+            for _ in 0..<100 { steps.runOne() }
             #expect(cache.statistics.memory.used.bytes <= 4 << 20)
         }
-        #expect(eventually { cache.core.lock.withLock { $0.pool.ledger[.policies] } <= (4 << 20) / 8 + 16_384 })
+        #expect(steps.reaches { cache.core.lock.withLock { $0.pool.ledger[.policies] } <= (4 << 20) / 8 + 16_384 })
         #expect(cache.counters.limitBreaches == 0)
     }
 
     /// Pinning and unpinning many tiles releases the lock in between. The number of steps grows with the tiles.
     @Test func pinsAreEnteredInStepsAndLoaded() throws {
-        let (cache, layer) = try smallTiles(limit: .mebibytes(16))
+        let steps = StepScheduler.calm()
+        let (cache, layer) = try smallTiles(steps, limit: .mebibytes(16))
         try cache.pin(layer, levels: 5...5)
         // 32 x 32 tiles: more than one plan holds.
-        #expect(eventually { cache.statistics.memory.pinnedTiles == 1024 }, "\(cache.statistics.memory.pinnedTiles)")
+        #expect(steps.reaches { cache.statistics.memory.pinnedTiles == 1024 }, "\(cache.statistics.memory.pinnedTiles)")
         #expect(throws: TileCacheError.self) { try cache.pin(layer, levels: 12...12) }
         // Together with the first they would take more than half of the limit.
         let part = PixelRect(minX: 0, minY: 0, maxX: 40_960, maxY: 28_672)
@@ -208,13 +221,14 @@ import Testing
 }
 
 extension ServiceLimitTests {
-    /// A view created before a lowered limit is reached gets its tiles once leases have ended, though it rests.
+    /// A view at rest, created before a lowered limit is reached, gets its tiles. They come once leases have ended.
     @Test func aViewThatThereWasNoMemoryForIsServedLater() throws {
-        let cache = try TileCache(byteLimit: .mebibytes(8), workers: 2)
+        let steps = StepScheduler.calm()
+        let cache = try steps.cache(byteLimit: .mebibytes(8), workers: 2)
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
         let first = ServiceSetup.quiet(cache, [layer])
         first.update(ServiceSetup.viewport(1024, 1024))
-        #expect(eventually { first.frame().missingTileCount == 0 })
+        #expect(steps.reaches { first.frame().missingTileCount == 0 })
         var held: TileFrame? = first.frame()
         cache.byteLimit = .kibibytes(256)
         let second = ServiceSetup.quiet(cache, [layer])
@@ -223,7 +237,9 @@ extension ServiceLimitTests {
         withExtendedLifetime(held) {}
         held = nil
         #expect(
-            eventually { first.frame().count > 0 && second.frame().count > 0 && second.frame().missingTileCount == 0 }
+            steps.reaches {
+                first.frame().count > 0 && second.frame().count > 0 && second.frame().missingTileCount == 0
+            }
         )
     }
 }

@@ -5,7 +5,8 @@ import Testing
 /// Needs stated by the renderer: lists of tiles, destinations.
 @Suite(.timeLimit(.minutes(15))) struct ServiceNeedTests {
     @Test func renderersMayNameTheirOwnTiles() throws {
-        let cache = try TileCache(byteLimit: .mebibytes(4), workers: 1)
+        let steps = StepScheduler.calm()
+        let cache = try steps.cache(byteLimit: .mebibytes(4), workers: 1)
         let source = QueuedSource()
         let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
         let view = ServiceSetup.quiet(cache, [layer])
@@ -16,7 +17,7 @@ import Testing
         view.update(needing: tiles + [NeededTile(layer: layer, tile: TileCoordinate(level: 3, column: 99, row: 0))])
         var asked: [Int] = []
         #expect(
-            eventually {
+            steps.reaches {
                 for request in source.take() {
                     // Loads in flight for the viewport may land first.
                     if request.tile.level < 6 { asked.append(request.tile.level) }
@@ -30,7 +31,8 @@ import Testing
 
     /// Importance applies across the layers of a view; NaN comes last.
     @Test func whatMattersMostIsAskedForFirstWhicheverLayerItIsOf() throws {
-        let cache = try TileCache(byteLimit: .mebibytes(4), workers: 1)
+        let steps = StepScheduler.calm()
+        let cache = try steps.cache(byteLimit: .mebibytes(4), workers: 1)
         let source = QueuedSource()
         let pyramid = try ServiceSetup.pyramid()
         let layers = [try cache.addLayer(source, pyramid: pyramid), try cache.addLayer(source, pyramid: pyramid)]
@@ -49,7 +51,7 @@ import Testing
         )
         var asked: [Int] = []
         #expect(
-            eventually {
+            steps.reaches {
                 for request in source.take() {
                     asked.append(request.tile.column)
                     source.answer(request)
@@ -60,13 +62,14 @@ import Testing
         #expect(asked == [6, 4, 2, 5, 3, 7, 1])
     }
 
-    /// The ledger counts at least a view's lists: its needs, its draw list and a frame's hold.
+    /// The ledger counts at least a view's lists. Its needs, its draw list and a frame's hold.
     @Test func viewsAreChargedForTheirLists() throws {
-        let cache = try TileCache(byteLimit: .mebibytes(16))
+        let steps = StepScheduler.calm()
+        let cache = try steps.cache(byteLimit: .mebibytes(16))
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
         let view = ServiceSetup.quiet(cache, [layer])
         view.update(TileViewport(center: WorldPoint(x: 2000, y: 2000), width: 1000, height: 800))
-        #expect(eventually { view.frame().missingTileCount == 0 })
+        #expect(steps.reaches { view.frame().missingTileCount == 0 })
         let lists = cache.core.read { state -> (charged: Int, held: Int)? in
             guard let view = state.views[0], let contents = view.contents else { return nil }
             func bytes<Element>(_ list: [Element]) -> Int { list.count * MemoryLayout<Element>.stride }
@@ -80,12 +83,13 @@ import Testing
     }
 
     @Test func aListOfNothingIsAListAndTheViewportComesBack() throws {
-        let cache = try TileCache(byteLimit: .mebibytes(4))
+        let steps = StepScheduler.calm()
+        let cache = try steps.cache(byteLimit: .mebibytes(4))
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
         let view = ServiceSetup.quiet(cache, [layer])
         let place = ServiceSetup.viewport(600, 600)
         view.update(place)
-        #expect(eventually { view.frame().missingTileCount == 0 })
+        #expect(steps.reaches { view.frame().missingTileCount == 0 })
         view.update(needing: [])
         #expect(view.frame().isEmpty)
         view.update(place)
@@ -119,12 +123,13 @@ import Testing
     }
 
     @Test func aViewOfNamedTilesAloneDrawsThem() throws {
-        let cache = try TileCache(byteLimit: .mebibytes(4))
+        let steps = StepScheduler.calm()
+        let cache = try steps.cache(byteLimit: .mebibytes(4))
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
         let view = ServiceSetup.quiet(cache, [layer])
         let tiles = (0..<3).map { NeededTile(layer: layer, tile: TileCoordinate(level: 3, column: $0, row: 1)) }
         view.update(needing: tiles)
-        #expect(eventually { view.frame().missingTileCount == 0 && view.frame().count == 3 })
+        #expect(steps.reaches { view.frame().missingTileCount == 0 && view.frame().count == 3 })
         #expect(view.frame().allSatisfy { $0.isExact })
     }
 }

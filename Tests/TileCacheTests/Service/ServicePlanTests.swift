@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    /// With coarser tiles first, as in MapLibre, and none of them ever landing, needed tiles still load.
+    /// Needed tiles load although coarser ones come first, as in MapLibre, and never land.
     @Test func neededTilesDoNotWaitBehindPrefetches() throws {
         let cache = try TileCache(.init(byteLimit: .mebibytes(4), workers: 3, reservedWorkers: 1))
         let source = PartlyGatedSource { $0.level < 6 }
@@ -64,7 +64,7 @@ import Testing
         #expect(eventually { cache.statistics.prefetchWaits.count == 4 })
     }
 
-    /// A source that never answers occupies workers for a while; afterwards other layers are not affected.
+    /// A source that never answers occupies workers for a while. Afterwards other layers are not affected.
     @Test(arguments: [true, false]) func aSourceThatHangsTakesItsWorkersAndNothingElse(isBlocking: Bool) throws {
         var configuration = TileCache.Configuration(byteLimit: .mebibytes(4), workers: 2)
         configuration.stuckLoadTime = .milliseconds(20)
@@ -100,14 +100,15 @@ import Testing
     }
 
     @Test func viewsChooseTheirOwnLevels() throws {
-        let cache = try TileCache(byteLimit: .mebibytes(8))
+        let steps = StepScheduler.calm()
+        let cache = try steps.cache(byteLimit: .mebibytes(8))
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
         let sharp = ServiceSetup.quiet(cache, [layer])
         let coarse = cache.makeView(layers: [layer], selection: TileLevelSelection(bias: 1))
         let steady = cache.makeView(layers: [layer], selection: TileLevelSelection(hysteresis: 0.5))
         func levels() -> [Int?] {
             [sharp, coarse, steady].map { view in
-                #expect(eventually { view.frame().missingTileCount == 0 && !view.frame().isEmpty })
+                #expect(steps.reaches { view.frame().missingTileCount == 0 && !view.frame().isEmpty })
                 return view.frame().first?.tile.identity.tile.level
             }
         }

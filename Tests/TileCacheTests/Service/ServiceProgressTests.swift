@@ -20,7 +20,7 @@ import Testing
         view.update(TileViewport(center: WorldPoint(x: 480, y: 480), width: 32, height: 32))
         #expect(eventually { source.held == 1 && cache.core.lock.withLock { $0.pool.loads.writtenOffCount } == 1 })
         view.update(ServiceSetup.viewport(480, 480))
-        #expect(eventually(5) { view.frame().missingTileCount == 1 }, "\(view.frame().missingTileCount) missing")
+        #expect(eventually { view.frame().missingTileCount == 1 }, "\(view.frame().missingTileCount) missing")
         source.open()
         #expect(eventually { view.frame().missingTileCount == 0 })
     }
@@ -41,11 +41,13 @@ import Testing
         #expect(scene.resident(3..<5, of: layer) == 2)
     }
 
-    /// A source was ready and there was no room: its tile is retried without a frame.
+    /// A source was ready and there was no room. Its tile is retried without a frame.
     @Test func whatThereWasNoRoomForIsAskedForAgain() throws {
+        let steps = StepScheduler.calm()
         var configuration = TileCache.Configuration(byteLimit: .kibibytes(32), workers: 1)
         configuration.grantsBookkeeping = true
         configuration.usesCompressedTier = false
+        steps.adopt(&configuration)
         let cache = try TileCache(configuration)
         let plain = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
         let source = QueuedSource(layer: 1)
@@ -54,7 +56,7 @@ import Testing
         other.update(
             needing: (0..<2).map { NeededTile(layer: plain, tile: TileCoordinate(level: 6, column: $0, row: 0)) }
         )
-        #expect(eventually { other.frame().missingTileCount == 0 })
+        #expect(steps.reaches { other.frame().missingTileCount == 0 })
         // Both tiles that the limit allows are held.
         var held = [other.frame()]
         #expect(held[0].count == 2)
@@ -65,7 +67,7 @@ import Testing
         var requests: [TileRequest] = []
         func next() -> Bool {
             requests = []
-            return eventually {
+            return steps.reaches {
                 requests += source.take()
                 return !requests.isEmpty
             }
@@ -75,10 +77,10 @@ import Testing
         held = []
         try #require(next())
         source.answer(requests[0])
-        #expect(eventually(5) { cache.isResident(tile, of: late) })
+        #expect(steps.reaches { cache.isResident(tile, of: late) })
     }
 
-    /// A list of more tiles than the limit can hold costs no more than one that fits; the rest is reported.
+    /// A list of more tiles than the limit can hold costs no more than one that fits. The rest is reported.
     @Test func aListIsFollowedAsFarAsTheLimitCanHoldIt() throws {
         let cache = try TileCache(byteLimit: .mebibytes(64), workers: 1)
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 16384, worldHeight: 16384, tileSize: 64)
@@ -101,7 +103,7 @@ import Testing
         #expect(cache.core.lock.withLock { $0.pool.table.count } < 40)
     }
 
-    /// As many tiles as the limit holds beside the view's lists and the table, in rows of 16.
+    /// As many tiles as the limit holds beside lists and table, in rows of 16.
     private func fullList(_ cache: TileCache, _ layer: LayerID, fromRow row: Int) -> [NeededTile] {
         let bytes = cache.core.lock.withLock { $0.pool.attainableBytes(ofLayer: layer.index) }
         let tileBytes = 1 << 14 + PoolState.bytesPerNeed + MemoryLayout<Entry>.stride
@@ -113,43 +115,46 @@ import Testing
     private func lacksRoom(_ cache: TileCache) -> Bool { cache.core.lock.withLock { $0.pool.queue.lacksRoomForNeeds } }
 
     @Test func tilesThatPinsLeftNoRoomForLoadAfterUnpin() throws {
-        let cache = try TileCache(byteLimit: .mebibytes(1), workers: 2)
+        let steps = StepScheduler.calm()
+        let cache = try steps.cache(byteLimit: .mebibytes(1), workers: 2)
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
         let view = ServiceSetup.quiet(cache, [layer])
         try cache.pin(layer, levels: 0...2)
         view.update(needing: fullList(cache, layer, fromRow: 0))
-        #expect(eventually { lacksRoom(cache) && cache.statistics.loadsInFlight == 0 })
+        #expect(steps.reaches { lacksRoom(cache) && cache.statistics.loadsInFlight == 0 })
         #expect(view.frame().missingTileCount > 10)
         cache.unpin(layer)
-        #expect(eventually(5) { view.frame().missingTileCount == 0 }, "\(view.frame().missingTileCount) missing")
+        #expect(steps.reaches { view.frame().missingTileCount == 0 }, "\(view.frame().missingTileCount) missing")
     }
 
     @Test func whatALentTileLeftNoRoomForComesWhenItIsLetGo() throws {
-        let cache = try TileCache(byteLimit: .mebibytes(1), workers: 2)
+        let steps = StepScheduler.calm()
+        let cache = try steps.cache(byteLimit: .mebibytes(1), workers: 2)
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
         let view = ServiceSetup.quiet(cache, [layer])
         let lent = (0..<4).map { TileCoordinate(level: 6, column: 40, row: 40 + $0) }
         view.update(needing: lent.map { NeededTile(layer: layer, tile: $0) })
-        #expect(eventually { lent.allSatisfy { cache.isResident($0, of: layer) } })
+        #expect(steps.reaches { lent.allSatisfy { cache.isResident($0, of: layer) } })
         let list = fullList(cache, layer, fromRow: 0)
         let missing = { list.count { !cache.isResident($0.tile, of: layer) } }
         let wasLent: Void?? = cache.withTile(lent[0], of: layer) { _ in
             cache.withTile(lent[1], of: layer) { _ in
                 _ = cache.withTile(lent[2], of: layer) { _ in
                     view.update(needing: list)
-                    #expect(eventually { lacksRoom(cache) && cache.statistics.loadsInFlight == 0 })
+                    #expect(steps.reaches { lacksRoom(cache) && cache.statistics.loadsInFlight == 0 })
                     #expect(missing() > 0)
                 }
             }
         }
         #expect(wasLent != nil)
-        #expect(eventually(5) { missing() == 0 }, "\(missing()) missing")
+        #expect(steps.reaches { missing() == 0 }, "\(missing()) missing")
     }
 
     /// Tiles no longer needed are evicted for entries of needed ones. Both together need a larger table.
     @Test func tilesThatTakeThePlaceOfOthersAllComeWhateverTheLimit() throws {
+        let steps = StepScheduler.calm()
         for kibibytes in stride(from: 2304, to: 4096, by: 128) {
-            let cache = try TileCache(byteLimit: .kibibytes(kibibytes), workers: 1)
+            let cache = try steps.cache(byteLimit: .kibibytes(kibibytes), workers: 1)
             let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
             let view = ServiceSetup.quiet(cache, [layer])
             for row in stride(from: 0, to: 60, by: 20) {
@@ -158,13 +163,13 @@ import Testing
                 let entries = cache.core.lock.withLock { $0.views[0]?.model.layers[0].needs.entries ?? [] }
                 #expect(entries.count == list.count && !entries.contains(.none), "\(kibibytes) KiB")
                 // The larger table has taken the room of some.
-                #expect(eventually { list.count { cache.isResident($0.tile, of: layer) } > list.count - 5 })
+                #expect(steps.reaches { list.count { cache.isResident($0.tile, of: layer) } > list.count - 5 })
             }
         }
     }
 
-    /// While loads cannot keep up, tiles that leave the view before they land are not loaded. If the view stops there,
-    /// they are, without a further frame.
+    /// Tiles that leave the view before they could land are not loaded. The loads cannot keep up. If the view stops
+    /// there, they are, without a further frame.
     @Test func aViewThatStopsGetsWhatWasLeftOutWhileItMoved() throws {
         var timesLeftOut = 0
         for (pixels, milliseconds) in [(100, 20), (150, 20), (150, 60), (180, 40), (180, 100)] {
@@ -192,7 +197,7 @@ import Testing
     }
 }
 
-/// A source whose tiles fail once each, with a wait before the retry that depends on the tile.
+/// A source whose tiles fail once each. The wait before the retry depends on the tile.
 private final class FailingOnceSource: BlockingTileSource {
     private let failed = Lock<Set<TileCoordinate>>([])
     private let wait: @Sendable (TileCoordinate) -> Int64

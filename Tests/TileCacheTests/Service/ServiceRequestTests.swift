@@ -4,7 +4,7 @@ import Testing
 
 /// Requests to sources, and their possible answers.
 @Suite(.timeLimit(.minutes(15))) struct ServiceRequestTests {
-    /// A view that waits for its tiles, and the first ones, which all workers have requested.
+    /// A view that waits for its tiles, and the first ones that workers have requested.
     private func asked(
         workers: Int
     ) throws -> (cache: TileCache, source: QueuedSource, view: TileView, requests: [TileRequest]) {

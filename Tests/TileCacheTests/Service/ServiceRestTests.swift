@@ -3,7 +3,7 @@ import Testing
 
 @testable import TileCache
 
-/// A view at rest becomes idle under any limit: no more requests, and the service sleeps.
+/// A view at rest becomes idle under any limit. No more requests, and the service sleeps.
 @Suite(.timeLimit(.minutes(15))) struct ServiceRestTests {
     /// One and a half screens of 1280 x 720 and less. Prefetches were once repeated endlessly here.
     @Test(arguments: [(3, 1), (7, 1), (8, 1), (9, 1), (6, 2)])
@@ -31,7 +31,7 @@ import Testing
         #expect(cache.statistics.loads.refused <= 4)
     }
 
-    /// Prefetches that evict each other endlessly, as with plain LRU, end soon after the view has come to rest.
+    /// Prefetches that evict each other, as with plain LRU, end soon after the motion.
     @Test(arguments: [true, false]) func prefetchesThatEvictEachOtherEnd(isBlocking: Bool) throws {
         let service = VirtualService()
         var configuration = TileCache.Configuration(byteLimit: .mebibytes(1))
@@ -53,10 +53,9 @@ import Testing
         #expect(cache.statistics.loadsInFlight == 0)
     }
 
-    /// For any limit, sources, layers and needs: within two seconds of rest requests end, and a second later plans end.
-    /// Tiles without room load when there is room.
-    /// From 200 on there are many layers, with two tile sizes and shares, and a frame is held: one layer may lack room
-    /// that another has.
+    /// Within two seconds of rest requests end, and a second later plans. So it is for any limit, sources, layers and
+    /// needs. Tiles without room load when there is room. From 200 on there are many layers, with two tile sizes and
+    /// shares, and a frame is held: one layer may lack room that another has.
     @Test(arguments: [138, 274] + (1...12) + (200...206) as [UInt64]) func anyViewAtRestBecomesIdle(seed: UInt64) throws
     {
         var dice = SplitMix64(seed: seed)

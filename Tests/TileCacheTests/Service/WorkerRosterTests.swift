@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test(arguments: [UInt64(1), 2, 3])
-    func nobodyIsLostAndNobodyIsTooMany(seed: UInt64) {
+    func noWorkerIsLostAndNoneIsTooMany(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var roster = WorkerRoster(count: 3, spares: 9)
         var calls: [WorkerID: Call] = [:]

@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    /// A world of 16 tiles in a row at its finest level, loads of 40 ms.
+    /// A world of 16 tiles in a row at its finest level. Loads take 40 ms.
     private func strip(
         tiles: Int = 16,
         workers: Int = 4,

@@ -37,7 +37,7 @@ import Testing
         #expect(try loads(1, levels: 3, resident: [child, grandchild]) == 11)
     }
 
-    /// One worker, loads of 10 ms, a view of only the two tiles of level 1. Each is made from 16 loads.
+    /// One worker, loads of 10 ms, a view of two tiles of level 1. Each is made from 16 loads.
     @Test func aTileTakesAsLongAsAllItsLoads() throws {
         let (cache, view) = try cache(limitTiles: 16)
         func ready(at milliseconds: Int64) -> Int {

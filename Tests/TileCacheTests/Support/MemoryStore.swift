@@ -24,7 +24,6 @@ final class MemoryStore: TileStore {
         state.withLock { $0.memoryBytes = memoryBytes }
     }
 
-    var byteLimit: Int? { nil }
     var label: String { "memory" }
     var count: Int { state.withLock { $0.entries.count } }
     var gets: Int { state.withLock { $0.gets.values.reduce(0, +) } }

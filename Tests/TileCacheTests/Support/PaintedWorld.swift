@@ -69,7 +69,7 @@ struct PaintedWorld: Hashable {
         }
     }
 
-    /// Needed tile at a point of a copy of the world; `nil` if there is none.
+    /// Needed tile at a point of a copy of the world. `nil` if there is none.
     func needed(_ x: Double, _ y: Double, level: Int) -> NaiveTile? {
         let x = wraps ? x - (x / width).rounded(.down) * width : x
         guard x >= 0, x < width, y >= 0, y < height else { return nil }

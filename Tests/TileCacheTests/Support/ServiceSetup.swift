@@ -2,7 +2,7 @@ import Testing
 
 @testable import TileCache
 
-/// A small world for tests of the whole service. 4096 pixels a side, 64-pixel tiles of 16 KiB, levels 0 to 6.
+/// A small world for tests of the whole service, 4096 pixels a side. It has 64-pixel tiles of 16 KiB, levels 0 to 6.
 enum ServiceSetup {
     static let world = 4096
 

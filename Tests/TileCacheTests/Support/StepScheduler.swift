@@ -59,6 +59,21 @@ final class StepScheduler: @unchecked Sendable {
 
     init(seed: UInt64) { random = SplitMix64(seed: seed) }
 
+    /// A scheduler of steps that none other interrupts.
+    static func calm() -> StepScheduler {
+        let scheduler = StepScheduler(seed: 1)
+        scheduler.interrupts = false
+        return scheduler
+    }
+
+    /// A cache on this scheduler.
+    func cache(byteLimit: ByteCount, workers: Int? = nil) throws -> TileCache {
+        var configuration = TileCache.Configuration(byteLimit: byteLimit)
+        if let workers { configuration.workers = workers }
+        adopt(&configuration)
+        return try TileCache(configuration)
+    }
+
     /// Makes a cache run on this scheduler.
     func adopt(_ configuration: inout TileCache.Configuration) {
         configuration.clock = { self.now }
@@ -106,6 +121,15 @@ final class StepScheduler: @unchecked Sendable {
     func settle(atMost limit: Int) -> Bool {
         for _ in 0..<limit where !runOne() && !passTime() { return true }
         return false
+    }
+
+    /// Runs steps until a condition holds, time included. Returns false if nothing is left to run before.
+    func reaches(_ condition: () -> Bool) -> Bool {
+        for _ in 0..<1_000_000 {
+            if condition() { return true }
+            if !runOne() && !passTime() { break }
+        }
+        return condition()
     }
 
     /// Runs steps without advancing time. Returns whether none is left after a number of steps.

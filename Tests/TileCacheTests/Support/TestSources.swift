@@ -5,7 +5,7 @@ import Dispatch
 /// Sleeps for a number of microseconds.
 func pause(microseconds: UInt32) { usleep(microseconds) }
 
-/// Pixels of a test source: each identifies its tile, so that a wrong one is detected.
+/// Pixels of a test source. Each identifies its tile, so that a wrong one is detected.
 func expectedPixel(layer: Int, _ tile: TileCoordinate, version: UInt32 = 0) -> UInt32 {
     var x = UInt32(truncatingIfNeeded: layer &* 0x9E37 &+ tile.level &* 0x85EB &+ tile.column &* 0xC2B2 &+ tile.row)
     x = (x ^ (x >> 15)) &* 0x2C1B_3C6D ^ version &* 0x297A_2D39
@@ -138,13 +138,17 @@ final class QueuedSource: TileSource {
         }
     }
 
-    /// Waits for requests and removes them: fewer if they do not come.
-    func taken(atLeast count: Int = 1) -> [TileRequest] {
+    /// Waits for requests and removes them.
+    ///
+    /// - Parameter steps: Scheduler of the cache. Default: nil, real threads.
+    /// - Returns: Fewer than `count` if the scheduler has nothing left to run.
+    func taken(by steps: StepScheduler? = nil, atLeast count: Int = 1) -> [TileRequest] {
         var requests: [TileRequest] = []
-        _ = eventually {
+        func areTaken() -> Bool {
             requests += take()
             return requests.count >= count
         }
+        _ = steps.map { $0.reaches(areTaken) } ?? eventually(areTaken)
         return requests
     }
 
@@ -156,9 +160,12 @@ final class QueuedSource: TileSource {
     }
 }
 
-/// Waits until a condition holds, at most some seconds; returns whether it does. Long, because sanitizers are slow.
-func eventually(_ seconds: Double = 20, _ condition: () -> Bool) -> Bool {
-    let end = MonotonicTime.now.nanoseconds + Int64(seconds * 1e9)
+/// Waits for real threads until a condition holds. Returns false after ten minutes.
+///
+/// That bound only ends a run that hangs: no working machine is so slow. Tests whose sources do not block have no
+/// threads to wait for; see ``StepScheduler/reaches(_:)``.
+func eventually(_ condition: () -> Bool) -> Bool {
+    let end = MonotonicTime.now.nanoseconds + 600_000_000_000
     while !condition() {
         if MonotonicTime.now.nanoseconds > end { return false }
         usleep(500)

@@ -47,7 +47,7 @@ final class VirtualService: Sendable {
         events.state.withLock { $0.now = end }
     }
 
-    /// Waits until no plan is pending and every worker is idle or waits for its source.
+    /// Waits until no plan is pending and workers are idle or wait for sources.
     private func settle(_ cache: TileCache) {
         var quiet = 0
         while quiet < 2 {

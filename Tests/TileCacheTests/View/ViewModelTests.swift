@@ -78,7 +78,7 @@ import Testing
         let wide = TileViewport(center: WorldPoint(x: 2048, y: 2048), width: 1280, height: 1280)
         _ = view.update(wide, now: 0, pool: &small.pool)
         #expect(view.isTruncated && view.shortfallBytes > 0 && view.layers[0].needs.tiles.count < 400)
-        small.pool.setByteLimit(1 << 20, now: 0)
+        small.pool.setByteLimit(1 << 20)
         view.refit(now: 0, pool: &small.pool)
         #expect(!view.isTruncated && view.shortfallBytes == 0 && view.layers[0].needs.tiles.count >= 400)
     }

@@ -56,7 +56,7 @@ struct Axis {
         self.ticks = ticks.enumerated().filter { $0.offset % stride == 0 }.map(\.element)
     }
 
-    /// Position of a value, 0 at the low end and 1 at the high one; clamped.
+    /// Position of a value, 0 at the low end and 1 at the high one. Clamped.
     func part(_ value: Double) -> Double {
         guard value.isFinite, high > low else { return 0 }
         let part: Double

@@ -241,7 +241,7 @@ struct MapChart {
         var height: Double
     }
 
-    /// Region of the path and all tiles but the coarsest, which always is the whole world.
+    /// Region of the path and all tiles but the coarsest, the whole world.
     private var region: Region {
         var (minX, minY, maxX, maxY) = (Double.infinity, Double.infinity, -Double.infinity, -Double.infinity)
         func include(_ x: Double, _ y: Double) {
@@ -296,7 +296,7 @@ struct MapChart {
         return commands
     }
 
-    /// Merges tiles of one level to squares of four by four, by their most frequent use.
+    /// Merges tiles of a level to squares of four by four, by most frequent use.
     private func thinned(_ tiles: [ReplaySeries.Tile]) -> [ReplaySeries.Tile] {
         guard let level = tiles.first?.level, level >= 2 else { return tiles }
         var counts: [Int: [Int: [ReplaySeries.Use: Int]]] = [:]

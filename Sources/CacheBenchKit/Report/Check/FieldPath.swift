@@ -52,7 +52,7 @@ enum FieldPath {
         return list.enumerated().map { ("\(place.path)[\($0.offset)]", $0.element) }
     }
 
-    /// Finds similar names: those with the fewest letters to change, at most a third of them.
+    /// Finds similar names. Those with the fewest letters to change, at most a third of them.
     static func nearNames(_ path: String, in report: JSONTree) -> [String] {
         var known: Set<String> = []
         for leaf in report.leaves {

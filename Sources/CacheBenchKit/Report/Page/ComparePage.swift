@@ -68,7 +68,7 @@ package enum ComparePage {
         )
     }
 
-    /// Row with the most hits at the largest budget, of the oracle or of all others.
+    /// Row with the most hits at the largest budget: the oracle's, or another's.
     private static func atMost(_ rows: [CompareRow], oracle: Bool) -> CompareRow? {
         // Tables added to a limit differ a little between policies: each has its own largest limit.
         let largest = Dictionary(grouping: rows, by: \.policy).mapValues { $0.map(\.byteLimit).max() ?? 0 }

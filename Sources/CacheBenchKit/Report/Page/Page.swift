@@ -105,7 +105,7 @@ struct Page {
         body += "</tbody>" + (foot.map { "<tfoot>\(row($0))</tfoot>" } ?? "") + "</table></div>\n"
     }
 
-    /// Text of the page; `data` is the report as JSON that is safe within a page.
+    /// Text of the page. `data` is the report as JSON that is safe within a page.
     func text(data: String, foot: String) -> String {
         let links = parts.map { "<a href=\"#\($0.id)\">\(escaped($0.name))</a>" }.joined(separator: "\n")
         let policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src '\(PageScript.hash)'"

@@ -140,7 +140,7 @@ struct ReplayPictures {
             page.picture(
                 "The way over the world",
                 sentence:
-                    "Where the middle of the screen was, with the worst moments; under the real clock nobody notes which tiles were loaded.",
+                    "Where the middle of the screen was, with the worst moments; the loaded tiles are recorded under the virtual clock only.",
                 draw: MapChart(series: series, link: link).draw
             )
             return

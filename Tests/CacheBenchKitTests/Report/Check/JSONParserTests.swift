@@ -83,7 +83,7 @@ import TileCache
         #expect(throws: CheckError.self) { try parse(nested(65)) }
     }
 
-    /// Repeats a piece up to a size, for inputs that are slow in a naive parser.
+    /// Repeats a piece up to a size. Such inputs are slow in a naive parser.
     private static let kinds: [(name: String, open: String, piece: String, close: String)] = [
         ("numbers", "[0", ",1.25e-3", "]"), ("digits", "[", "1", "]"), ("spaces", "[", " ", "]"),
         ("empty lists", "[0", ",[]", "]"), ("depth", "", "[", ""), ("one long text", "\"", "a", "\""),

@@ -3,7 +3,7 @@ import TestSupport
 
 @testable import TileCache
 
-/// One random configuration under one random schedule: actions of renderers and sources, and checks at the end.
+/// One random configuration under one random schedule. Actions of renderers and sources, and checks at the end.
 final class ExploredRun: @unchecked Sendable {
     private static let world = 256
 
@@ -208,7 +208,7 @@ final class ExploredRun: @unchecked Sendable {
         renderers.append(renderer)
     }
 
-    /// One of few, and often the last one again, so that views share tiles and return to compressed ones.
+    /// One of few, and often the last one again. Views share tiles and return to compressed ones.
     private func choosePlace() {
         guard scheduler.chance(60) else { return }
         let center = WorldPoint(x: Double(60 + 100 * scheduler.below(2)), y: Double(60 + 8 * scheduler.below(2)))
@@ -377,7 +377,7 @@ final class ExploredRun: @unchecked Sendable {
         cache.core.perform { $0.effects.plans = true }
         guard scheduler.settle(atMost: 400) else { return }
         let gained = before.subtracting(lacking())
-        if !gained.isEmpty { problems.append("nobody asked for the plan that brings \(gained.map(\.coordinate))") }
+        if !gained.isEmpty { problems.append("no effect requested the plan that brings \(gained.map(\.coordinate))") }
     }
 
     /// Every wanted tile has been answered.

@@ -77,8 +77,8 @@ import Testing
         #expect(lent != nil && scene.run() && scene.resident(0..<2, of: layer) == 2)
     }
 
-    /// A limit lowered below the held bytes is reached when those are released, in more steps than one hold of the lock
-    /// allows.
+    /// A limit lowered below the held bytes is reached when those are released. It takes more steps than one hold of
+    /// the lock allows.
     @Test(arguments: [1, 3 * PoolState.stepsAtOnce]) func aLimitIsReachedWhenFramesEnd(count: Int) throws {
         let scene = try StillScene(tiles: count + 4)
         let layer = try scene.plainLayer()

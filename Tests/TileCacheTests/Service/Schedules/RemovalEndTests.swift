@@ -31,7 +31,7 @@ import Testing
         #expect(layers(scene) == 1)
     }
 
-    /// Slots of a size that no layer has any more, in more steps than one hold of the lock allows.
+    /// Slots of a size that no layer has any more. They take more steps than one hold of the lock allows.
     @Test(arguments: [1, 3 * PoolState.stepsAtOnce]) func aSizeIsGoneWhenTheLastFrameEnds(count: Int) throws {
         let scene = try StillScene(tiles: 200)
         _ = try scene.plainLayer()
@@ -56,7 +56,7 @@ import Testing
         #expect(slotSizes(scene) == 1 && scene.cache.statistics.memory.used.bytes == 0)
     }
 
-    /// Memory of the tiles is freed though another layer has tiles of the same size, in several steps.
+    /// Memory of the tiles is freed in several steps. Another layer has tiles of the same size.
     @Test func whatARemovedLayerLeavesUnusedGoes() throws {
         let count = 8 * PoolState.stepsAtOnce
         let scene = try StillScene(tiles: 400)
@@ -125,7 +125,7 @@ import Testing
         #expect(scene.meanwhile == nil && layers(scene) == 1)
     }
 
-    /// A request that its source has not received before the cache or the layer ends is unwanted from the start.
+    /// A request is unwanted from the start if the cache or the layer ends before the source receives it.
     @Test(arguments: [true, false]) func aRequestThatComesTooLateIsUnwanted(isRemoval: Bool) throws {
         let scene = try StillScene(tiles: 16)
         let source = QueuedSource()

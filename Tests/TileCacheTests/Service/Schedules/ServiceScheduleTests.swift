@@ -16,7 +16,7 @@ import Testing
         return try TileCache(configuration)
     }
 
-    /// A view that may decompress nothing itself is notified of tiles that another view's frame decompresses.
+    /// A view that may decompress nothing itself is notified of other frames' tiles.
     @Test func viewsAreToldOfWhatAnotherFrameDecompresses() throws {
         let scheduler = StepScheduler(seed: 1)
         scheduler.interrupts = false
@@ -45,7 +45,7 @@ import Testing
         #expect(views[1].frame().missingTileCount == 0 && views[1].frame().count == 1)
     }
 
-    /// A frame with missing tiles is composed anew each time, any other once until something changes.
+    /// A frame with missing tiles is composed anew each time. Any other once until something changes.
     @Test func aFrameThatLacksNothingIsComposedOnce() throws {
         let scene = try StillScene(tiles: 16)
         let layer = try scene.plainLayer()
@@ -82,8 +82,7 @@ import Testing
         cache.shutdown(timeout: .zero)
     }
 
-    /// However many tiles fail, and whatever waits their sources request, at most one timer is pending, and none after
-    /// the end.
+    /// At most one timer is pending, and none after the end. Many tiles fail, and their sources request any wait.
     @Test func oneTimerServesAllTriesAndNoneOutlivesTheCache() throws {
         let seed = UInt64.random(in: 0..<1 << 32)
         let scheduler = StepScheduler(seed: seed)
@@ -146,7 +145,7 @@ import Testing
         #expect(Set(stuck).isSuperset(of: [1, 2]) && stuck.last == 2 && scene.scheduler.pendingTimers == 0)
     }
 
-    /// One check finds loads and a decoder stuck, with a spare worker for only one of them.
+    /// One check finds loads and a decoder stuck. There is one spare worker.
     @Test func noMoreWorkersAreReplacedThanThereAreSpareOnes() throws {
         let scene = try StillScene(tiles: 64) {
             $0.usesCompressedTier = true

@@ -9,7 +9,7 @@ final class StillScene: @unchecked Sendable {
     static let tileBytes = 16_384
 
     let scheduler = StepScheduler(seed: 1)
-    /// Called when a step takes the lock again, but not within itself, until it returns true.
+    /// Called when a step takes the lock again, until it returns true. Not within itself.
     var meanwhile: (() -> Bool)? {
         get { interruption.meanwhile }
         set { interruption.meanwhile = newValue }
@@ -51,7 +51,7 @@ final class StillScene: @unchecked Sendable {
     @discardableResult
     func run() -> Bool { scheduler.runAll() }
 
-    /// Makes a view need tiles of one row, the first ones most, and runs all work.
+    /// Makes a view need tiles of one row, the first ones most. Runs all work.
     func need(_ columns: Range<Int>, of layer: LayerID, _ view: TileView) {
         view.update(
             needing: columns.map { NeededTile(layer: layer, tile: tile($0), importance: Float(-$0)) }

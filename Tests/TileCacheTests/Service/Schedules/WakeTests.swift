@@ -33,7 +33,7 @@ import Testing
         #expect(source.take().map(\.tile) == [scene.tile(2), scene.tile(3)])
     }
 
-    /// A source that holds bytes gets them at the cost of a cold tile, which an idle codec compresses.
+    /// A source that holds bytes gets the room of a cold tile. An idle codec compresses it.
     @Test func whatASourceHoldsCompressesWhatIsCold() throws {
         let scene = try StillScene(tiles: 32) { $0.usesCompressedTier = true }
         let layer = try scene.plainLayer()
@@ -51,7 +51,7 @@ import Testing
         #expect(scene.run() && scene.decoded(40..<41, of: other) == 1)
     }
 
-    /// A decoder that has its copy of a payload passes the codec to a waiting worker.
+    /// A decoder with its copy of a payload passes the codec to a waiting worker.
     @Test func aCodecThatComesBackWakesAWorker() throws {
         let scene = try StillScene(tiles: 32) { $0.usesCompressedTier = true }
         let source = PausedDecoder(payloadBytes: 4096)
