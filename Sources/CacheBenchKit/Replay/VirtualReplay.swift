@@ -206,12 +206,13 @@ private struct RestingFrames {
 
     mutating func note(_ drawn: PanFrame, _ view: Int, _ cache: VirtualCache) {
         guard isPossible else { return }
-        let after = cache.counters
+        // A frame that was left out has counted nothing.
+        let after = cache.wasLeftOut ? nil : cache.counters
         isStill =
-            drawn.viewport == viewport && after == counters && cache.loadsInFlight == 0
+            drawn.viewport == viewport && (cache.wasLeftOut || after == counters) && cache.loadsInFlight == 0
             && cache.coverage.missingTiles == 0 && (looksAtViewportOnly || cache.isResting(view: view, at: drawn.time))
         viewport = drawn.viewport
-        counters = after
+        if let after { counters = after }
     }
 }
 

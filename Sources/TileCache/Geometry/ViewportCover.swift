@@ -38,6 +38,7 @@ struct ViewportCover {
 
     /// Calls `body` with the column, the row and the copy's horizontal offset in world pixels. `body` returns whether
     /// to continue with this row.
+    @inline(__always)
     func forEach(_ body: (_ column: Int, _ row: Int, _ offset: Double) -> Bool) {
         guard !box.isEmpty else { return }
         // A world that does not repeat has nothing beside it.
@@ -71,6 +72,8 @@ struct ViewportCover {
         }
     }
 
+    // One loop for worlds that wrap and others, so that the body is inlined.
+    @inline(__always)
     private func forEachColumn(
         from minX: Double,
         to maxX: Double,
@@ -78,20 +81,10 @@ struct ViewportCover {
         _ body: (Int, Double) -> Bool
     ) {
         let width = pyramid.worldWidth
-        guard pyramid.wrapsX else {
-            let columns = gridRange(
-                from: max(minX, 0) - level.origin.x,
-                to: min(maxX, width) - level.origin.x,
-                span: level.tileSpanX,
-                count: level.columns
-            )
-            for column in columns where !body(column, 0) { return }
-            return
-        }
-        var copy = (minX / width).rounded(.down)
-        for _ in 0..<Self.maximumCopies {
+        var copy = pyramid.wrapsX ? (minX / width).rounded(.down) : 0
+        for _ in 0..<(pyramid.wrapsX ? Self.maximumCopies : 1) {
             let offset = copy * width
-            if offset >= maxX { return }
+            if pyramid.wrapsX, offset >= maxX { return }
             let columns = gridRange(
                 from: max(minX - offset, 0) - level.origin.x,
                 to: min(maxX - offset, width) - level.origin.x,

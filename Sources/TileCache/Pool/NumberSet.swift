@@ -38,7 +38,7 @@ struct NumberSet: Sendable {
             index = word
         }
         // Frees the words of a former, larger set.
-        if count == 0 { levels = [[]] }
+        if count == 0, levels.count > 1 { levels = [[]] }
     }
 
     /// Removes the minimum; `nil` if the set is empty.
@@ -59,6 +59,7 @@ struct NumberSet: Sendable {
 
     private mutating func grow(toHold number: Int) {
         var words = (number >> 6) + 1
+        guard words > levels[0].count else { return }
         var level = 0
         while true {
             if level == levels.count {

@@ -98,12 +98,14 @@ extension PoolState {
 
     /// Sets a tile's value in the current plan, the maximum of its entries.
     private mutating func setValue(_ value: Float, of number: EntryID) {
-        let (epoch, isNew) = (queue.epoch, table[number].planEpoch != queue.epoch)
-        table.note(number) {
+        let epoch = queue.epoch
+        let (isNew, isResident) = table.note(number) {
+            let isNew = $0.planEpoch != epoch
             $0.value = isNew ? value : max($0.value, value)
             $0.planEpoch = epoch
+            return (isNew, $0.residency.isResident)
         }
-        if isNew, table[number].residency.isResident { queue.noteValued(number) }
+        if isNew, isResident { queue.noteValued(number) }
     }
 
     func needsWork(_ number: EntryID, _ planned: PlanEntry, now: Int64) -> Bool {

@@ -113,13 +113,16 @@ extension PoolState {
         var lowestWorth = Float.infinity
         var weighed = 0
         var classes = 0
+        let epoch = queue.epoch
+        var steps = 0
         while weighed < Self.tilesWeighed {
-            let number = walk.next(in: self)
+            let number = walk.hasOneGroup ? walk.nextOfFirst(in: self) : walk.next(in: self)
             guard number != .none else { break }
-            noteEvictionSteps(1)
-            guard table[number].planEpoch != queue.epoch else { continue }
+            steps += 1
+            let entry = table.pointer(number)
+            guard entry.pointee.planEpoch != epoch else { continue }
             // The least recently used of each class only: unseen arrivals get time to be seen.
-            let visitClass = VisitClass.of(visits: Int(table[number].visits))
+            let visitClass = VisitClass.of(visits: Int(entry.pointee.visits))
             if classes & (1 << visitClass) == 0 {
                 classes |= 1 << visitClass
                 let own = worthByAge(number)
@@ -132,10 +135,10 @@ extension PoolState {
             }
             weighed += 1
         }
-        noteEvictionSteps(queue.valued.count)
+        noteEvictionSteps(steps + queue.valued.count)
         for candidate in queue.valued {
             let entry = table.pointer(candidate)
-            guard entry.pointee.list == tier, entry.pointee.leaseCount == 0, entry.pointee.planEpoch == queue.epoch,
+            guard entry.pointee.list == tier, entry.pointee.leaseCount == 0, entry.pointee.planEpoch == epoch,
                 entry.pointee.value < lowestWorth, mayEvict(candidate, for: layer)
             else { continue }
             lowest = candidate
@@ -252,6 +255,24 @@ private struct ColdWalk {
         number != .none && pool.mayEvict(number, for: layer) ? number : .none
     }
 
+    /// Whether there is but one group: most caches have no other.
+    var hasOneGroup: Bool { others.isEmpty }
+
+    /// The next tile of the first group.
+    @inline(__always)
+    mutating func nextOfFirst(in pool: borrowing PoolState) -> EntryID {
+        while first != .none {
+            let number = first
+            let entry = pool.table.pointer(number)
+            first = entry.pointee.previous
+            // The tile that needs the room is leased briefly without leaving its list.
+            if entry.pointee.leaseCount == 0 { return number }
+        }
+        return .none
+    }
+
+    /// The least recently used tile of all groups. Apart, so that a walk along one group pays nothing for the others.
+    @inline(never)
     mutating func next(in pool: borrowing PoolState) -> EntryID {
         while true {
             var oldest = first

@@ -106,12 +106,22 @@ struct PoolState: ~Copyable {
 
     // MARK: - Tiles
 
-    func knownResidency(of key: TileKey) -> TileResidency {
-        let entry = table[key]
-        return TileResidency(residency: entry?.residency ?? .none, isKnown: entry != nil)
+    func knownResidencies(of keys: [TileKey]) -> [TileResidency] {
+        [TileResidency](unsafeUninitializedCapacity: keys.count) { found, count in
+            for key in keys {
+                let number = table.find(key)
+                let isKnown = number != .none
+                let residency = isKnown ? table.pointer(number).pointee.residency : .none
+                found.initializeElement(at: count, to: TileResidency(residency: residency, isKnown: isKnown))
+                count += 1
+            }
+        }
     }
 
-    func residency(of key: TileKey) -> Residency { table[key]?.residency ?? .none }
+    func residency(of key: TileKey) -> Residency {
+        let number = table.find(key)
+        return number == .none ? .none : table.pointer(number).pointee.residency
+    }
 
     /// Changes an entry, its list and the counts.
     @inline(__always)

@@ -47,19 +47,19 @@ struct TileTable: ~Copyable {
     }
 
     /// Changes what neither the counts nor the list depend on.
-    @inline(__always)
-    mutating func note(_ number: EntryID, _ body: (inout Entry) -> Void) {
+    @inline(__always) @discardableResult
+    mutating func note<Result>(_ number: EntryID, _ body: (inout Entry) -> Result) -> Result {
         let before = entries[number]
-        stage(number, body)
-        assert(before.wantedList == entries[number].wantedList, "its list has to change")
+        defer { assert(before.wantedList == entries[number].wantedList, "its list has to change") }
+        return stage(number, body)
     }
 
     /// Changes what the counts do not depend on. The caller calls `relist` once the new state is complete.
-    @inline(__always)
-    mutating func stage(_ number: EntryID, _ body: (inout Entry) -> Void) {
+    @inline(__always) @discardableResult
+    mutating func stage<Result>(_ number: EntryID, _ body: (inout Entry) -> Result) -> Result {
         let before = entries[number]
-        body(&entries[number])
-        assert(TileCounts(of: before) == TileCounts(of: entries[number]), "the counts have to change")
+        defer { assert(TileCounts(of: before) == TileCounts(of: entries[number]), "the counts have to change") }
+        return body(&entries[number])
     }
 
     /// Moves an entry to the list that it belongs on.

@@ -78,6 +78,7 @@ struct Outlook {
     }
 
     /// Calls `body` with the tiles of a level under a rectangle, and their rectangles on screen.
+    @inline(__always)
     func forEachTile(at level: Int, in rectangle: PixelRect, _ body: (TileKey, PixelRect) -> Void) {
         let grid = target.pyramid.levels[level]
         var rectangle = rectangle
@@ -147,8 +148,12 @@ extension AdaptivePolicy {
     /// Considers tiles of the view's level around it, farther in the direction of the motion.
     mutating func findNeighbours(_ outlook: Outlook) {
         let isMoving = outlook.travel.isMoving
+        let first = candidates.list.count
+        defer { candidates.noteWalk(ofLevel: outlook.target.level, from: first) }
+        var walk = previous.walk(ofLevel: outlook.target.level)
         outlook.forEachTile(at: outlook.target.level, in: Self.neighbourhood(outlook)) { key, tile in
-            let slot = seen.find(key)
+            let former = walk.find(key)
+            let slot = visit(of: key, as: former)
             if let slot, seen.records[slot].neededAt == change { return }
             let view = outlook.view
             let isRight = tile.minX >= view.maxX
@@ -192,7 +197,7 @@ extension AdaptivePolicy {
             )
             var worth = probabilities.worth(bin)
             if isHopeless { worth.gain = -1 }
-            consider(key, bin: bin, worth, slot: slot)
+            consider(key, bin: bin, worth, slot: slot, as: former)
         }
     }
 
@@ -279,14 +284,18 @@ extension AdaptivePolicy {
                 maxY: center.y + height / 2 / scale
             )
             let around = shown.grown(x: margin / scale, y: margin / scale)
+            let first = candidates.list.count
+            defer { candidates.noteWalk(ofLevel: level + offset, from: first) }
+            var walk = previous.walk(ofLevel: level + offset)
             outlook.forEachTile(at: level + offset, in: around) { key, tile in
                 let x = max((tile.minX - shown.maxX) * scale, (shown.minX - tile.maxX) * scale)
                 let y = max((tile.minY - shown.maxY) * scale, (shown.minY - tile.maxY) * scale)
                 let distance = Self.distance(x >= 0 ? x + 1 : 0, y >= 0 ? y + 1 : 0)
-                let slot = seen.find(key)
+                let former = walk.find(key)
+                let slot = visit(of: key, as: former)
                 let gap = CandidateBin.distance(distance)
                 let bin = placed(CandidateBin.zoom(step: step, context, distance: gap, isSeen: slot != nil), key)
-                consider(key, bin: bin, probabilities.worth(bin), slot: slot)
+                consider(key, bin: bin, probabilities.worth(bin), slot: slot, as: former)
             }
         }
     }

@@ -34,7 +34,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
     var samples: Samples
     var seen: SeenTiles
     var candidates = Candidates()
-    private var previous = Candidates()
+    private(set) var previous = Candidates()
 
     private var needed: [TileKey] = []
     /// Number of changes of the needed tiles.
@@ -83,7 +83,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
 
     /// - Parameters:
     ///   - effects: Effects in use. Default: all.
-    ///   - memory: Approximate maximum of the tables, in bytes; at least 180 KB. Default: 1.4 MB, the maximum. Those of
+    ///   - memory: Approximate maximum of the tables, in bytes; at least 190 KB. Default: 1.5 MB, the maximum. Those of
     ///     a profile come on top, if they alone are within it; otherwise the profile is left out. The profile itself is
     ///     not counted: layers share it.
     ///   - profile: What other sessions have learned. Default: nothing.
@@ -93,7 +93,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
         self.profile = ProbabilityTable.profileBytes <= memory ? known : nil
         popular = self.profile?.places.map { PopularTiles($0) }
         probabilities = ProbabilityTable(profile: self.profile?.bins)
-        // A visited tile takes 140 bytes with its index, a sample 110, and there are two samples per tile.
+        // A visited tile takes some 150 bytes with its index, a sample 115, and there are two samples per tile.
         var capacity = 4096
         while capacity > 512, capacity * 360 > memory { capacity /= 2 }
         seen = SeenTiles(capacity: capacity)
@@ -200,14 +200,16 @@ package struct AdaptivePolicy: PrefetchPolicy {
         let thinksAnew = !(lastStand.map { stand.hasCandidates(of: $0) } ?? false)
         if thinksAnew {
             swap(&candidates, &previous)
-            candidates.removeAll()
+            // Elsewhere a tile comes up once: the levels differ, and a walk has each tile once.
+            let mayRepeat = target.destination != nil || popular != nil || target.pyramid.wrapsX
+            candidates.begin(change: change, mayRepeat: mayRepeat)
             if effects.contains(.destination) { findDestination(outlook, now: context.now) }
             if effects.contains(.pan) { findNeighbours(outlook) }
             findParentsAndChildren(outlook)
             if !outlook.travel.isMoving, context.capacityTiles > Self.screensForPopular * target.needed.count {
                 findPopular(outlook)
             }
-            for candidate in previous.list { samples.leave(candidate.sample, time: motion.time) }
+            samples.leave(previous.list, for: candidates.list, time: motion.time)
             lastStand = stand
         }
         let hadNewNeeds = hasNewNeeds
@@ -226,14 +228,32 @@ package struct AdaptivePolicy: PrefetchPolicy {
         )
     }
 
+    /// Record of a tile if it was visited. A candidate of the last plan has it if no tile was visited since.
+    @inline(__always)
+    func visit(of key: TileKey, as former: Candidates.Candidate?) -> Int? {
+        guard let former, previous.change == change else { return seen.find(key) }
+        return former.slot >= 0 ? Int(former.slot) : nil
+    }
+
     /// Adds a candidate, once per plan; continues or opens the sample of its bin.
-    mutating func consider(_ key: TileKey, bin: Int, _ worth: ProbabilityTable.Worth, slot: Int?) {
+    ///
+    /// - Parameter former: The tile as a candidate of the last plan, if it is known. Default: nil.
+    @inline(__always)
+    mutating func consider(
+        _ key: TileKey,
+        bin: Int,
+        _ worth: ProbabilityTable.Worth,
+        slot: Int?,
+        as former: Candidates.Candidate? = nil
+    ) {
         guard candidates.claim(key) else { return }
         var sample = -1
         if bin >= 0 {
-            sample = previous.takeSample(of: key, bin: bin)
-            if sample >= 0, !samples.isOpen(sample, bin) { sample = -1 }
-            if sample < 0 { sample = samples.open(key, bin, time: motion.time, until: demands + horizon) }
+            if let former, former.bin == bin, samples.isOpen(former.sample, bin) {
+                sample = former.sample
+            } else {
+                sample = samples.open(key, bin, time: motion.time, until: demands + horizon)
+            }
         }
         candidates.append(
             Candidates.Candidate(
@@ -284,11 +304,8 @@ package struct AdaptivePolicy: PrefetchPolicy {
         let residencies = context.residencies(of: candidates.list.map(\.key))
         var missing: [(value: Float, number: Int)] = []
         var promoted: [Int] = []
+        if isWeighed { wishes.keepValues = keepValues(residencies, after: wishes.keepValues) }
         for (number, candidate) in candidates.list.enumerated() {
-            // Unknown tiles cannot be kept.
-            if isWeighed, residencies[number].isKnown {
-                wishes.keepValues.append(entry(of: candidate, value: candidate.worth.loss))
-            }
             if residencies[number].residency == .none, candidate.bin >= 0, let share = context.nearness?(candidate.key),
                 share < 1
             {
@@ -307,6 +324,9 @@ package struct AdaptivePolicy: PrefetchPolicy {
         // Stable: equal gains keep the order of the candidates. Tiles of a near tier are not put first, although their
         // loads are short: the pool ends with the first prefetch that is worth less than what it would evict.
         missing.sort { ($1.value, $0.number) < ($0.value, $1.number) }
+        wishes.entries.reserveCapacity(
+            wishes.entries.count + min(missing.count, Self.maximumWishes) + min(promoted.count, Self.maximumWishes)
+        )
         for wish in missing.prefix(Self.maximumWishes) {
             wishes.entries.append(entry(of: candidates.list[wish.number], value: Double(wish.value)))
         }
@@ -315,6 +335,18 @@ package struct AdaptivePolicy: PrefetchPolicy {
             var entry = entry(of: candidate, value: candidate.worth.gain)
             entry.wantsDecoded = true
             wishes.entries.append(entry)
+        }
+    }
+
+    /// Worths of keeping the candidates that the pool knows: others cannot be kept.
+    private func keepValues(_ residencies: [TileResidency], after first: [PlanEntry]) -> [PlanEntry] {
+        [PlanEntry](unsafeUninitializedCapacity: first.count + residencies.count) { kept, count in
+            count = kept.initialize(fromContentsOf: first)
+            for number in residencies.indices where residencies[number].isKnown {
+                let candidate = candidates.list[number]
+                kept.initializeElement(at: count, to: entry(of: candidate, value: candidate.worth.loss))
+                count += 1
+            }
         }
     }
 

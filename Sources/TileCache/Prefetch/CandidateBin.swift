@@ -17,8 +17,13 @@ enum CandidateBin {
     private static let nearCount = panCount + levelSteps.count * zoomContexts * distances * 2
     static let count = nearCount + 2
 
+    /// Class of a distance: the first one whose bound it does not exceed.
+    @inline(__always)
     static func distance(_ pixels: Double) -> Int {
-        distanceBounds.firstIndex { pixels <= $0 } ?? distances - 1
+        // The bounds as constants: every tile of a plan asks.
+        if pixels <= 128 { return pixels <= 0 ? 0 : pixels <= 64 ? 1 : 2 }
+        if pixels <= 256 { return pixels <= 192 ? 3 : 4 }
+        return pixels <= 384 ? 5 : pixels <= 512 ? 6 : pixels <= 768 ? 7 : 8
     }
 
     /// - Parameter reach: For tiles ahead, when the motion reaches them: 0 within half of its travel, 1 within the

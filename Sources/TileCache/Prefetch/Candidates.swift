@@ -15,37 +15,71 @@ struct Candidates: Sendable {
     }
 
     private(set) var list: [Candidate] = []
+    /// Change of the needed tiles that the records of visited tiles are of.
+    private(set) var change = -1
+    /// The tiles, if one may come twice.
     private var index = TileIndex()
-    /// Index after the last match: consecutive plans walk nearly the same tiles in the same order.
-    private var next = 0
+    private var mayRepeat = false
+    /// Candidates in the order of rows, by level.
+    private var walks: [(level: Int, range: Range<Int>)] = []
 
     var byteCount: Int { list.count * MemoryLayout<Candidate>.stride + index.byteCount }
 
-    var isFull: Bool { list.count >= Self.maximumCount }
+    private var isFull: Bool { list.count >= Self.maximumCount }
 
-    func find(_ key: TileKey) -> Int? { index.find(key) }
-
-    /// Whether a tile is new; if so, it has to be appended next.
-    mutating func claim(_ key: TileKey) -> Bool { !isFull && index.insert(key, list.count) }
-
-    /// Appends the claimed tile.
-    mutating func append(_ candidate: Candidate) { list.append(candidate) }
-
-    /// Takes the open sample of a tile in a bin; -1 if there is none.
-    mutating func takeSample(of key: TileKey, bin: Int) -> Int {
-        if next >= list.count || list[next].key != key {
-            guard let number = index.find(key) else { return -1 }
-            next = number
-        }
-        defer { next += 1 }
-        guard list[next].bin == bin else { return -1 }
-        defer { list[next].sample = -1 }
-        return list[next].sample
+    /// Removes all candidates and keeps the memory.
+    ///
+    /// - Parameter mayRepeat: Whether a tile may be considered twice.
+    mutating func begin(change: Int, mayRepeat: Bool) {
+        self.change = change
+        self.mayRepeat = mayRepeat
+        list.removeAll(keepingCapacity: true)
+        walks.removeAll(keepingCapacity: true)
+        index.removeAll()
     }
 
-    mutating func removeAll() {
-        list.removeAll(keepingCapacity: true)
-        next = 0
-        index.removeAll()
+    /// Whether a tile is new; if so, it has to be appended next.
+    @inline(__always)
+    mutating func claim(_ key: TileKey) -> Bool { !isFull && (!mayRepeat || index.insert(key, list.count)) }
+
+    /// Appends the claimed tile.
+    @inline(__always)
+    mutating func append(_ candidate: Candidate) { list.append(candidate) }
+
+    /// Notes that the candidates from one on are of a level, in the order of rows.
+    mutating func noteWalk(ofLevel level: Int, from first: Int) { walks.append((level, first..<list.count)) }
+
+    /// A walk along the candidates of a level, of which there may be none.
+    func walk(ofLevel level: Int) -> Walk {
+        Walk(list, walks.first { $0.level == level }?.range ?? 0..<0)
+    }
+
+    /// Finds the tiles of a level again. Consecutive plans walk nearly the same tiles in the same order, row by row, so
+    /// that none has to be looked up.
+    struct Walk {
+        private let list: [Candidate]
+        private var next: Int
+        private let end: Int
+
+        fileprivate init(_ list: [Candidate], _ range: Range<Int>) {
+            self.list = list
+            (next, end) = (range.lowerBound, range.upperBound)
+        }
+
+        /// Walks on to a tile; returns its candidate, or `nil`. May miss it if the tiles do not come in the order of
+        /// rows, as in a world that wraps.
+        @inline(__always)
+        mutating func find(_ key: TileKey) -> Candidate? {
+            while next < end {
+                let other = list[next].key
+                if other == key {
+                    next += 1
+                    return list[next - 1]
+                }
+                guard other.low < key.low || (other.low == key.low && other.high < key.high) else { return nil }
+                next += 1
+            }
+            return nil
+        }
     }
 }

@@ -49,26 +49,22 @@ struct Planner: Sendable {
         var plan = Plan()
         plan.time = context.now
         plan.followsNeeds = true
-        for view in views {
-            for layer in view.snapshot.layers {
-                for observation in layer.observations { policies[view.id]?[layer.id]?.observe(observation) }
-            }
-        }
-        let early = wishes(of: views, goingFirst: true, context: context)
-        let late = wishes(of: views, goingFirst: false, context: context)
+        let (early, late) = wishes(of: views, context: context)
         plan.take(early)
         for key in pins { plan.entries.append(PlanEntry(key: key, value: .infinity, reason: .pin)) }
         for opinion in late { plan.entries += opinion.wishes.first }
+        plan.reserve(for: late, and: views)
         for view in views {
             let firstNeed = plan.entries.count
             defer { orderByImportance(view.snapshot, from: firstNeed, in: &plan) }
-            for (index, layer) in view.snapshot.layers.enumerated() {
-                let opinion = late.first { $0.view == view.id && $0.index == index }
+            for index in view.snapshot.layers.indices {
+                let opinion = late.firstIndex { $0.view == view.id && $0.index == index }
                 var hopeless = TileIndex()
-                for key in opinion?.wishes.hopeless ?? [] { hopeless.set(key, 0) }
+                if let opinion { for key in late[opinion].wishes.hopeless { hopeless.set(key, 0) } }
                 plan.leavesNeedsOut = plan.leavesNeedsOut || hopeless.count > 0
-                let order = opinion?.wishes.needed ?? []
-                for key in order.isEmpty ? layer.needed : order where hopeless.count == 0 || hopeless.find(key) == nil {
+                let order = opinion.map { late[$0].wishes.needed } ?? []
+                for key in order.isEmpty ? view.snapshot.layers[index].needed : order
+                where hopeless.count == 0 || hopeless.find(key) == nil {
                     plan.entries.append(PlanEntry(key: key, value: .infinity, reason: .demand, wantsDecoded: true))
                 }
             }
@@ -161,37 +157,65 @@ struct Planner: Sendable {
     /// Wishes of the policy of one layer in one view.
     fileprivate typealias Opinion = (view: Int, index: Int, wishes: Wishes)
 
+    /// Passes the frames since the last plan to the policies, and collects their wishes: those that come first, and the
+    /// others.
     private mutating func wishes(
         of views: [(id: Int, snapshot: ViewSnapshot)],
-        goingFirst: Bool,
         context: PlanContext
-    ) -> [Opinion] {
-        var all: [Opinion] = []
-        for (id, view) in views {
-            guard let viewport = view.viewport else { continue }
-            for (index, layer) in view.layers.enumerated() where layer.level >= 0 && !layer.hasOwnList {
-                guard policies[id]?[layer.id]?.goesFirst == goingFirst else { continue }
-                var wishes = Wishes()
-                let allowance = context.allowance(ofLayer: layer.layer)
-                policies[id]?[layer.id]?.appendWishes(
-                    to: &wishes,
-                    target: PlanTarget(
-                        layer: layer.layer,
-                        pyramid: layer.pyramid,
-                        viewport: viewport,
-                        level: layer.level,
-                        needed: layer.needed,
-                        destination: view.destination,
-                        selection: view.selection
-                    ),
-                    context: context.with(allowance)
-                )
-                wishes.entries = context.admitted(wishes.entries, by: allowance)
-                wishes.first = context.admitted(wishes.first, by: allowance)
-                all.append((id, index, wishes))
+    ) -> (early: [Opinion], late: [Opinion]) {
+        var (early, late) = ([Opinion](), [Opinion]())
+        for view in views.indices {
+            for index in views[view].snapshot.layers.indices {
+                let opinion = opinion(on: index, of: views[view].snapshot, id: views[view].id, context: context)
+                guard let opinion else { continue }
+                if opinion.goesFirst { early.append(opinion.own) } else { late.append(opinion.own) }
             }
         }
-        return all
+        return (early, late)
+    }
+
+    /// Passes the frames to the policy of one layer, and takes its wishes. `nil` if it is not asked.
+    private mutating func opinion(
+        on index: Int,
+        of view: ViewSnapshot,
+        id: Int,
+        context: PlanContext
+    ) -> (goesFirst: Bool, own: Opinion)? {
+        let layer = view.layers[index]
+        let allowance = context.allowance(ofLayer: layer.layer)
+        var target: PlanTarget?
+        if let viewport = view.viewport, layer.level >= 0, !layer.hasOwnList {
+            target = PlanTarget(
+                layer: layer.layer,
+                pyramid: layer.pyramid,
+                viewport: viewport,
+                level: layer.level,
+                needed: layer.needed,
+                destination: view.destination,
+                selection: view.selection
+            )
+        }
+        // One access to the policy: it is found by two hashes.
+        let own = policies[id]?[layer.id]?.wishes(after: layer.observations, target, context.with(allowance))
+        guard var own = own ?? nil else { return nil }
+        own.wishes.entries = context.admitted(own.wishes.entries, by: allowance)
+        own.wishes.first = context.admitted(own.wishes.first, by: allowance)
+        return (own.goesFirst, (id, index, own.wishes))
+    }
+}
+
+extension PrefetchPolicy {
+    /// Learns from frames, and returns the wishes for a target, if there is one, and whether they come first.
+    fileprivate mutating func wishes(
+        after observations: [FrameObservation],
+        _ target: PlanTarget?,
+        _ context: PlanContext
+    ) -> (goesFirst: Bool, wishes: Wishes)? {
+        for observation in observations { observe(observation) }
+        guard let target else { return nil }
+        var wishes = Wishes()
+        appendWishes(to: &wishes, target: target, context: context)
+        return (goesFirst, wishes)
     }
 }
 
@@ -234,11 +258,21 @@ extension Plan {
         entries.append(PlanEntry(key: key, value: value, reason: .margin, wantsDecoded: true))
     }
 
+    /// Reserves memory for the needed tiles and the wishes of policies.
+    fileprivate mutating func reserve(
+        for opinions: [Planner.Opinion],
+        and views: [(id: Int, snapshot: ViewSnapshot)]
+    ) {
+        let needed = views.reduce(0) { $0 + $1.snapshot.layers.reduce(0) { $0 + $1.needed.count } }
+        entries.reserveCapacity(entries.count + needed + opinions.reduce(0) { $0 + $1.wishes.entries.count })
+    }
+
     /// Appends the wishes of policies.
     fileprivate mutating func take(_ opinions: [Planner.Opinion]) {
         for (_, _, wishes) in opinions {
             entries += wishes.entries
-            keepValues += wishes.keepValues
+            // One policy's are not copied.
+            if keepValues.isEmpty { keepValues = wishes.keepValues } else { keepValues += wishes.keepValues }
             recency.merge(wishes.recency)
             margin = max(margin, wishes.margin)
         }

@@ -118,11 +118,15 @@ struct ProbabilityTable: Sendable {
     }
 
     /// Gain and loss, cached.
+    @inline(__always)
     mutating func worth(_ bin: Int) -> Worth {
-        if worths[bin].valuation != valuation {
-            worths[bin] = (valuation, Worth(gain: gain(bin), loss: loss(bin)))
-        }
-        return worths[bin].worth
+        worths[bin].valuation == valuation ? worths[bin].worth : newWorth(bin)
+    }
+
+    private mutating func newWorth(_ bin: Int) -> Worth {
+        let worth = Worth(gain: gain(bin), loss: loss(bin))
+        worths[bin] = (valuation, worth)
+        return worth
     }
 }
 

@@ -49,8 +49,11 @@ struct Samples: Sendable {
     }
 
     /// Whether a sample of a bin is open.
+    @inline(__always)
     func isOpen(_ number: Int, _ bin: Int) -> Bool {
-        isCurrent(number) && ring[slot(number)].isOpen && ring[slot(number)].bin == bin
+        guard isCurrent(number) else { return false }
+        let place = slot(number)
+        return ring[place].isOpen && ring[place].bin == bin
     }
 
     /// Opens a sample, or continues the open one of the tile and bin.
@@ -81,10 +84,13 @@ struct Samples: Sendable {
         return end - 1
     }
 
-    /// Notes that the tile is no longer a candidate of the sample's bin.
-    mutating func leave(_ number: Int, time: Double) {
-        guard isCurrent(number), ring[slot(number)].isOpen, ring[slot(number)].left == .infinity else { return }
-        ring[slot(number)].left = time
+    /// Notes which tiles are no longer candidates of the bins of their samples.
+    mutating func leave(_ former: [Candidates.Candidate], for present: [Candidates.Candidate], time: Double) {
+        for candidate in former where isCurrent(candidate.sample) {
+            let place = slot(candidate.sample)
+            if ring[place].isOpen, ring[place].left == .infinity { ring[place].left = time }
+        }
+        for candidate in present where isCurrent(candidate.sample) { ring[slot(candidate.sample)].left = .infinity }
     }
 
     /// Ends the samples of a demanded tile as needed.

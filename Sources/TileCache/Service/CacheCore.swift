@@ -150,7 +150,7 @@ final class CacheCore: Sendable {
             capacityTiles: input.capacityTiles,
             effort: effort,
             residency: { [self] key in read { $0.pool.residency(of: key) } },
-            lookUpMany: { [self] keys in read { state in keys.map { state.pool.knownResidency(of: $0) } } }
+            lookUpMany: { [self] keys in read { $0.pool.knownResidencies(of: keys) } }
         )
         if !input.tiers.isEmpty {
             context.nearness = { key in input.tiers[key.layer]?.nearness(key.coordinate) ?? 1 }

@@ -73,6 +73,8 @@ package final class VirtualCache {
     /// Figures of the last frame.
     package private(set) var coverage = Coverage()
     package private(set) var hasMoved = false
+    /// Whether the last frame was left out, since it would have changed nothing.
+    package private(set) var wasLeftOut = false
     package private(set) var timesToSharp: [Int64] = []
     /// Fallbacks that the last frame drew, if they are kept.
     package private(set) var fallbacks: [ScreenTile] = []
@@ -160,10 +162,12 @@ package final class VirtualCache {
         if isSettled, destination == nil, viewport == views[view].viewport {
             views[view].rest(at: now)
             hasMoved = false
+            wasLeftOut = true
             timesToSharp.removeAll(keepingCapacity: true)
             return
         }
         isSettled = false
+        wasLeftOut = false
         let counters = pool.counters
         let changes = changes
         finishWork(until: now)
@@ -221,7 +225,7 @@ package final class VirtualCache {
             effort: options.effort,
             // The closures live only during the plan; unowned references would cost more than the look-ups.
             residency: { [self] key in pool.residency(of: key) },
-            lookUpMany: { [self] keys in keys.map { pool.knownResidency(of: $0) } },
+            lookUpMany: { [self] keys in pool.knownResidencies(of: keys) },
             residents: { [self] body in
                 pool.table.forEach { if pool.table[$0].residency.isResident { body(pool.table[$0].key) } }
             },

@@ -303,6 +303,47 @@ import Testing
         #expect(tiles.prefix(6).contains { $0.column <= 1 })
     }
 
+    @Test func distancesAreOfTheClassOfTheirBound() {
+        for (number, bound) in CandidateBin.distanceBounds.enumerated() {
+            #expect(CandidateBin.distance(bound) == number)
+            #expect(CandidateBin.distance(bound.nextUp) == number + 1)
+        }
+        #expect(CandidateBin.distance(-1) == 0)
+        #expect(CandidateBin.distance(.nan) == CandidateBin.distances - 1)
+    }
+
+    @Test func aWalkFindsTheCandidatesOfALevelAgain() {
+        func key(_ level: Int, _ column: Int, _ row: Int) -> TileKey {
+            TileKey(layer: 0, TileCoordinate(level: level, column: column, row: row))
+        }
+        var candidates = Candidates()
+        candidates.begin(change: 1, mayRepeat: false)
+        for level in [3, 2] {
+            let first = candidates.list.count
+            for (column, row) in [(4, 1), (5, 1), (7, 1), (4, 2), (5, 2)] {
+                let key = key(level, column, row)
+                let isNew = candidates.claim(key)
+                #expect(isNew)
+                candidates.append(
+                    .init(key: key, bin: Int32(level), slot: -1, worth: .init(gain: 0, loss: 0), sample: -1)
+                )
+            }
+            candidates.noteWalk(ofLevel: level, from: first)
+        }
+        var walk = candidates.walk(ofLevel: 2)
+        // A column further left, a hole, a column further right, and a row below.
+        for (column, row, isKnown) in [
+            (3, 1, false), (4, 1, true), (6, 1, false), (7, 1, true), (8, 1, false), (5, 2, true), (6, 2, false),
+            (5, 3, false),
+        ] {
+            let found = walk.find(key(2, column, row))
+            #expect((found != nil) == isKnown && found?.bin ?? 2 == 2)
+        }
+        var none = candidates.walk(ofLevel: 4)
+        let missing = none.find(key(4, 4, 1))
+        #expect(missing == nil)
+    }
+
     @Test func aTileIndexKeepsWhatADictionaryKeeps() {
         var index = TileIndex()
         var truth: [TileKey: Int] = [:]
