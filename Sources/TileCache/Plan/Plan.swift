@@ -86,6 +86,8 @@ package struct Wishes: Sendable {
     package var entries: [PlanEntry] = []
     /// Entries before the needed tiles: fallbacks if there is nothing to draw.
     var first: [PlanEntry] = []
+    /// Prefetches before the needed tiles: their last chance to land in time.
+    var urgent: [PlanEntry] = []
     /// The needed tiles in order of loading; empty for screen order.
     var needed: [TileKey] = []
     /// Needed tiles not worth a load: they will be out of view before it lands.

@@ -170,16 +170,17 @@ extension AdaptivePolicy {
             var direction = Self.direction(gapX, gapY, outlook)
             var reach = 0
             var isHopeless = false
+            var entersAfter = Double.infinity
             if isMoving {
                 if let entry = outlook.travel.entry(gapX: gapX, gapY: gapY) {
                     direction = .ahead
                     reach = entry <= 0.5 ? 0 : entry <= 1 ? 1 : entry <= 2 ? 2 : 3
                     let exit = outlook.travel.exit(of: tile)
                     isHopeless = outlook.travel.time(forShare: exit) < outlook.latency || (exit < entry && entry < 1)
+                    entersAfter = outlook.travel.time(forShare: entry)
                     // While saturated, late tiles yield to those in time: `trackpad_wheel` hits .31 with it and .17
                     // without.
-                    let isLate = outlook.travel.time(forShare: entry) < outlook.latency
-                    if isLate, outlook.isSaturated { isHopeless = true }
+                    if entersAfter < outlook.latency, outlook.isSaturated { isHopeless = true }
                 } else if direction == .ahead {
                     direction = .aside
                 }
@@ -197,7 +198,7 @@ extension AdaptivePolicy {
             )
             var worth = probabilities.worth(bin)
             if isHopeless { worth.gain = -1 }
-            consider(key, bin: bin, worth, slot: slot, as: former)
+            consider(key, bin: bin, worth, slot: slot, as: former, entersAfter: entersAfter)
         }
     }
 

@@ -46,7 +46,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
     /// How long before its demand a load has to begin, in seconds.
     private(set) var lead = 0.1
     private var horizon = Samples.horizon.upperBound
-    private var latency = 0.04
+    private(set) var latency = 0.04
     private var workers = 4
     private var hasNewNeeds = false
     private var lastStand: Stand?
@@ -237,14 +237,17 @@ package struct AdaptivePolicy: PrefetchPolicy {
 
     /// Adds a candidate, once per plan; continues or opens the sample of its bin.
     ///
-    /// - Parameter former: The tile as a candidate of the last plan, if it is known. Default: nil.
+    /// - Parameters:
+    ///   - former: The tile as a candidate of the last plan, if it is known. Default: nil.
+    ///   - entersAfter: Seconds until the motion brings it into view. Default: infinite, it does not.
     @inline(__always)
     mutating func consider(
         _ key: TileKey,
         bin: Int,
         _ worth: ProbabilityTable.Worth,
         slot: Int?,
-        as former: Candidates.Candidate? = nil
+        as former: Candidates.Candidate? = nil,
+        entersAfter: Double = .infinity
     ) {
         guard candidates.claim(key) else { return }
         var sample = -1
@@ -261,7 +264,8 @@ package struct AdaptivePolicy: PrefetchPolicy {
                 bin: Int32(truncatingIfNeeded: bin),
                 slot: Int32(truncatingIfNeeded: slot ?? -1),
                 worth: worth,
-                sample: sample
+                sample: sample,
+                entersAfter: Float(entersAfter)
             )
         )
     }
@@ -321,9 +325,14 @@ package struct AdaptivePolicy: PrefetchPolicy {
                 promoted.append(number)
             }
         }
-        // Stable: equal gains keep the order of the candidates. Tiles of a near tier are not put first, although their
-        // loads are short: the pool ends with the first prefetch that is worth less than what it would evict.
-        missing.sort { ($1.value, $0.number) < ($0.value, $1.number) }
+        if effects.contains(.deadlines) { wishes.urgent = takeUrgent(of: &missing) }
+        // Of equal gains, first what comes into view first, then in the order of the candidates. Tiles of a near tier are
+        // not put first, although their loads are short: the pool ends with the first prefetch that is worth less than
+        // what it would evict.
+        missing.sort {
+            let (first, second) = (candidates.list[$0.number], candidates.list[$1.number])
+            return ($1.value, first.entersAfter, $0.number) < ($0.value, second.entersAfter, $1.number)
+        }
         wishes.entries.reserveCapacity(
             wishes.entries.count + min(missing.count, Self.maximumWishes) + min(promoted.count, Self.maximumWishes)
         )
@@ -350,7 +359,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
         }
     }
 
-    private func entry(of candidate: Candidates.Candidate, value: Double) -> PlanEntry {
+    func entry(of candidate: Candidates.Candidate, value: Double) -> PlanEntry {
         entry(candidate.key, value: Float(value), slot: Int(candidate.slot))
     }
 

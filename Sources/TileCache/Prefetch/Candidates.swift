@@ -12,6 +12,8 @@ struct Candidates: Sendable {
         var worth: ProbabilityTable.Worth
         /// Open sample, or -1.
         var sample: Int
+        /// Seconds until the motion brings it into view; infinite if it does not.
+        var entersAfter = Float.infinity
     }
 
     private(set) var list: [Candidate] = []

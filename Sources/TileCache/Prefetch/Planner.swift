@@ -53,6 +53,7 @@ struct Planner: Sendable {
         plan.take(early)
         for key in pins { plan.entries.append(PlanEntry(key: key, value: .infinity, reason: .pin)) }
         for opinion in late { plan.entries += opinion.wishes.first }
+        for opinion in late { plan.entries += opinion.wishes.urgent }
         plan.reserve(for: late, and: views)
         for view in views {
             let firstNeed = plan.entries.count
@@ -200,6 +201,7 @@ struct Planner: Sendable {
         guard var own = own ?? nil else { return nil }
         own.wishes.entries = context.admitted(own.wishes.entries, by: allowance)
         own.wishes.first = context.admitted(own.wishes.first, by: allowance)
+        own.wishes.urgent = context.admitted(own.wishes.urgent, by: allowance)
         return (own.goesFirst, (id, index, own.wishes))
     }
 }

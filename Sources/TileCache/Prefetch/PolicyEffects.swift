@@ -33,11 +33,15 @@ package struct PolicyEffects: OptionSet, Hashable, Sendable {
     /// A coarser level first, if sharp tiles take the workers several turns.
     package static let coarser = PolicyEffects(rawValue: 1 << 12)
 
+    /// Prefetches with their last chance to land in time before needed tiles that are missing.
+    package static let deadlines = PolicyEffects(rawValue: 1 << 13)
+
     /// Every effect by its name on the command line, which does not change: `cover` is older than the word fallback.
     package static let named: [(name: String, effect: PolicyEffects)] = [
         ("pan", .pan), ("motion", .motion), ("heading", .heading), ("parents", .parents), ("children", .children),
         ("cover", .fallback), ("abandonment", .abandonment), ("learning", .learning), ("worth", .worth),
         ("destination", .destination), ("order", .order), ("profile", .profile), ("coarser", .coarser),
+        ("deadlines", .deadlines),
     ]
 
     /// All effects: the default.

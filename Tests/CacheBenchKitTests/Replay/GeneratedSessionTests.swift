@@ -91,4 +91,26 @@ import TileCache
             )
         }
     }
+
+    /// Throws of each law, which uncover more tiles than the workers load. Tiles with their last chance first hit more.
+    @Test(arguments: GeneratedSession.Momentum.allCases, [(4, 40), (6, 150)])
+    func aThrowHitsMoreWithDeadlines(_ law: GeneratedSession.Momentum, _ speed: (workers: Int, load: Int64)) throws {
+        func hits(without effects: PolicyEffects) throws -> Int {
+            var options = ReplayOptions()
+            options.memoryLimit = .screens(4)
+            options.compressedTier = false
+            options.workers = speed.workers
+            options.loadLatency = speed.load * 1_000_000
+            options.without = effects
+            let inputs = (1...4 as ClosedRange<UInt64>).map { seed in
+                { @Sendable () throws -> ReplayInput in
+                    let session = GeneratedSession(throwsBy: law, width: 1000, height: 700, seconds: 12, seed: seed)
+                    return try session.input(name: "\(law) \(seed)", tileSize: 256)
+                }
+            }
+            return try Replay(options).run(inputs).total.demands.decodedHits
+        }
+        let (with, without) = (try hits(without: []), try hits(without: .deadlines))
+        #expect(with > without, "\(with) hits, without \(without)")
+    }
 }

@@ -42,6 +42,39 @@ struct GeneratedSession {
         }
     }
 
+    /// Throws with momentum: the speed falls by a law, and each frame's differs from it by up to 5 %.
+    init(throwsBy law: Momentum, width: Double, height: Double, seconds: Double, seed: UInt64) {
+        self.width = width
+        self.height = height
+        self.seconds = seconds
+        random = SplitMix64(seed: seed)
+        rest(0.5)
+        while Double(time) < seconds * 1e9 {
+            fling(by: law)
+            rest(random.next(from: 0.3, to: 1))
+        }
+    }
+
+    /// How the speed of a throw falls in a millisecond: by a factor, and by so many pixels a second.
+    enum Momentum: CaseIterable, Sendable {
+        /// `UIScrollView.DecelerationRate.normal`.
+        case normal
+        /// `UIScrollView.DecelerationRate.fast`.
+        case fast
+        /// What Flutter fitted to trackpads of macOS: .135 a second, and 1,400 pixels a second less in each second.
+        case trackpad
+
+        var factor: Double {
+            switch self {
+            case .normal: 0.998
+            case .fast: 0.99
+            case .trackpad: 0.998
+            }
+        }
+
+        var loss: Double { self == .trackpad ? 1.4 : 0 }
+    }
+
     func input(name: String, tileSize: Int) throws -> ReplayInput {
         let header = PanTraceHeader(
             viewport: .init(width: width, height: height),
@@ -67,6 +100,19 @@ struct GeneratedSession {
             y *= 0.952
         }
         rest(random.next(from: 0.1, to: 0.8))
+    }
+
+    private mutating func fling(by law: Momentum) {
+        let angle = random.next(from: 0, to: 6.283185307179586)
+        let (x, y) = (PortableMath.cos(angle), PortableMath.sin(angle))
+        var speed = random.next(from: 1500, to: 12_000)
+        // The finger first, which speeds up.
+        move(0.1) { session, part in session.pan(x * part * speed * 0.016, y * part * speed * 0.016) }
+        while speed > 30 {
+            let noise = random.next(from: 0.95, to: 1.05)
+            move(0.016) { session, _ in session.pan(x * speed * noise * 0.016, y * speed * noise * 0.016) }
+            for _ in 0..<16 { speed = max(speed * law.factor - law.loss, 0) }
+        }
     }
 
     private mutating func pinch() {

@@ -201,6 +201,37 @@ import Testing
         #expect(spans.allSatisfy { $0.right > view.minX + 2 * 60 })
     }
 
+    /// At 1,200 pixels a second the view travels 300 pixels more, so that a tile 44 pixels away comes into view after a
+    /// load of 40 ms, and one 96 pixels away after two loads and a frame.
+    @Test func theLastChanceOfATilePrecedesNeededOnes() throws {
+        var session = try Session()
+        var gaps: [Double] = []
+        for step in 0..<60 {
+            let view = Self.view(20_000 + 20 * Double(step), 30_000)
+            let wishes = session.show(view)
+            guard step > 10 else { continue }
+            let edge = view.uprightRectangle.maxX
+            let next = Int((edge / 256).rounded(.up))
+            let gap = Double(next) * 256 - edge
+            #expect(wishes.urgent.allSatisfy { $0.key.coordinate.column == next && $0.reason == .prefetch })
+            // Its three rows; a pixel of doubt on both sides.
+            if gap > 45, gap < 94 { #expect(wishes.urgent.count >= 3, "\(gap) pixels away") }
+            if gap < 42 || gap > 97 { #expect(wishes.urgent.isEmpty, "\(gap) pixels away") }
+            if !wishes.urgent.isEmpty { gaps.append(gap) }
+            let urgent = Set(wishes.urgent.map(\.key))
+            #expect(urgent.isDisjoint(with: wishes.entries.map(\.key)), "no tile is planned twice")
+        }
+        #expect(gaps.contains { $0 < 60 } && gaps.contains { $0 > 80 })
+    }
+
+    @Test func atRestAndWithoutTheEffectNothingIsUrgent() throws {
+        var session = try Session()
+        session.policy = AdaptivePolicy(effects: .all.subtracting(.deadlines))
+        for step in 0..<60 { #expect(session.show(Self.view(20_000 + 20 * Double(step), 30_000)).urgent.isEmpty) }
+        session = try Session()
+        for _ in 0..<30 { #expect(session.show(Self.view(20_000, 30_000)).urgent.isEmpty) }
+    }
+
     @Test func whatLeavesBeforeItCouldLandIsNotStarted() throws {
         var session = try Session()
         var wishes = Wishes()
