@@ -75,7 +75,7 @@ import Testing
         // At the end the next column on the right is 60 pixels away, and the last one on the left 220.
         for step in 0..<20 { wishes = session.show(Self.view(20_147 + 15 * Double(step), 30_000)) }
         let view = Self.view(20_147 + 15 * 19, 30_000).uprightRectangle
-        let neighbours = wishes.entries.map(\.key.coordinate).filter { $0.level == level }
+        let neighbours = (wishes.urgent + wishes.entries).map(\.key.coordinate).filter { $0.level == level }
         #expect(neighbours.count >= 4)
         for tile in neighbours.prefix(3) {
             #expect(Double(tile.column) * 256 >= view.maxX, "\(tile) is not on the right")
