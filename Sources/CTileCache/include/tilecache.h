@@ -795,7 +795,8 @@ TILECACHE_API tilecache_status tilecache_unpin_tiles(
     tilecache_cache *cache, tilecache_layer layer, const tilecache_coordinate *tiles, size_t tile_count);
 
 /**
- * Prefetches tiles once: after the tiles that views need and before all predictions, whatever the effort.
+ * Prefetches tiles once: after the tiles that views need and before all predictions but urgent ones, whatever
+ * the effort.
  *
  * They are evicted like all others. Ignored are tiles that are resident, absent, failed or nonexistent, and those
  * beyond a quarter of the limit or 4,096 tiles.
@@ -1014,8 +1015,8 @@ TILECACHE_API tilecache_status tilecache_view_set_recorder(tilecache_view *view,
  * Sets the rings of tiles around what shows that the host wants too. Default: 0.
  *
  * Around the upright rectangle that bounds the viewport, which is larger than a rotated viewport.
- * Loaded after the needed tiles of all views and before all guesses, whatever the effort and the allowance. Neither
- * demands nor prefetches in the statistics; loads that are never drawn count as waste. None for layers of
+ * Loaded after the needed tiles of all views and before all guesses but urgent ones, whatever the effort and the
+ * allowance. Neither demands nor prefetches in the statistics; loads that are never drawn count as waste. None for layers of
  * tilecache_view_update_needed().
  *
  * @param rings 0 to 8.
@@ -1385,7 +1386,7 @@ typedef int32_t tilecache_fetch_rank;
 enum {
     /** The tile shows: it ranks as a needed tile of a view. */
     TILECACHE_RANK_VISIBLE = 0,
-    /** The tile is around what shows: after needed tiles, before all guesses, whatever the allowance. */
+    /** The tile is around what shows: after needed tiles, before all guesses but urgent ones, whatever the allowance. */
     TILECACHE_RANK_MARGIN = 1
 };
 

@@ -29,6 +29,8 @@ package struct PlanEntry: Hashable, Sendable {
     var age: Int32
     /// Whether a tier on this machine is known to have the tile. Its load then needs no source.
     var isNear = false
+    /// Whether it is a prefetch before needed tiles. Without room it is passed over, since it is not worth the most.
+    var isUrgent = false
 
     package init(
         key: TileKey,
@@ -101,7 +103,7 @@ package struct Wishes: Sendable {
     package init() {}
 }
 
-/// Tiles to load, in order: needed ones first, then by worth.
+/// Tiles to load, in order: urgent ones, needed ones, then by worth.
 ///
 /// For a tile that is resident already, the value is the worth of keeping it.
 struct Plan: Sendable {

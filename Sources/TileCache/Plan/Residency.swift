@@ -23,4 +23,6 @@ struct TileResidency: Sendable {
     var residency: Residency
     /// Whether it has an entry: for pixels, a load in flight or a need.
     var isKnown: Bool
+    /// Whether its load is in flight. Default: false.
+    var isLoading = false
 }

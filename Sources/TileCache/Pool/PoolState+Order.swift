@@ -78,6 +78,7 @@ extension PoolState {
         guard codecJobs.count == 0 else { return .refused }
         // A needed tile may evict more than a fallback.
         if planned.reason == .fallback, queue.plan.isAtRest { return nil }
+        if planned.isUrgent { return nil }
         return queue.passForRoom(planned, hasShares: layers.haveShares) ? nil : .refused
     }
 }

@@ -110,9 +110,12 @@ struct PoolState: ~Copyable {
         [TileResidency](unsafeUninitializedCapacity: keys.count) { found, count in
             for key in keys {
                 let number = table.find(key)
-                let isKnown = number != .none
-                let residency = isKnown ? table.pointer(number).pointee.residency : .none
-                found.initializeElement(at: count, to: TileResidency(residency: residency, isKnown: isKnown))
+                var own = TileResidency(residency: .none, isKnown: number != .none)
+                if own.isKnown {
+                    let entry = table.pointer(number)
+                    (own.residency, own.isLoading) = (entry.pointee.residency, entry.pointee.load != .none)
+                }
+                found.initializeElement(at: count, to: own)
                 count += 1
             }
         }

@@ -1,22 +1,48 @@
+/// A missing candidate that is worth a load, with all that it is sorted by: closures would copy the policy.
+struct MissingCandidate {
+    /// Gain of the load.
+    var value: Float
+    /// Number of the candidate.
+    var number: Int
+    /// Seconds until it comes into view; infinite if it does not.
+    var entersAfter: Float
+    /// Duration of its load, in seconds.
+    var latency: Double
+
+    init(_ candidate: Candidates.Candidate, _ number: Int, value: Double, latency: Double) {
+        self.value = Float(value)
+        self.number = number
+        entersAfter = candidate.entersAfter
+        self.latency = latency
+    }
+
+    /// Whether a load that begins now lands in time, and one that begins when a worker is free again does not.
+    var isUrgent: Bool {
+        // A plan is up to a frame old.
+        let first = latency + AdaptivePolicy.frameSeconds
+        return (first..<first + latency).contains(Double(entersAfter))
+    }
+}
+
 /// Prefetches whose last chance to land in time is now.
 extension AdaptivePolicy {
-    /// Takes them out of the missing candidates, in the order in which they come into view.
+    /// Takes the urgent candidates out of the missing ones, those that come into view first.
     ///
-    /// Their loads precede those of needed tiles that are missing already. A needed tile waits for one load more, since a
-    /// plan is made for each frame that moves. A tile that comes into view later stays longer, and with it the load is a
-    /// hit. Without it, `trackpad_wheel` loses .06 of its hits, and `touch` .01, with loads of 150 ms .04.
-    func takeUrgent(of missing: inout [(value: Float, number: Int)]) -> [PlanEntry] {
-        // A worker that takes another tile now is free a load later, and gets the next plan up to a frame after that.
-        let inTime = Float(latency)..<Float(2 * latency + Self.frameSeconds)
-        func isUrgent(_ wish: (value: Float, number: Int)) -> Bool {
-            inTime.contains(candidates.list[wish.number].entersAfter)
-        }
-        let urgent = missing.filter(isUrgent).sorted {
-            let (first, second) = (candidates.list[$0.number], candidates.list[$1.number])
-            return (first.entersAfter, $0.number) < (second.entersAfter, $1.number)
-        }
+    /// Their loads precede those of needed tiles. A tile that comes into view later stays longer, and if it is there in
+    /// time, it is a hit. While the workers cannot keep up, needed tiles wait until the motion is slower; most of them
+    /// leave before that. Without it, `trackpad_wheel` loses .06 of its hits, and `touch` .01.
+    ///
+    /// At most one for each worker: the next plan has the others.
+    func takeUrgent(of missing: inout [MissingCandidate]) -> [PlanEntry] {
+        let urgent = missing.filter(\.isUrgent)
+            .sorted { ($0.entersAfter, $0.number) < ($1.entersAfter, $1.number) }
+            .prefix(workers)
         guard !urgent.isEmpty else { return [] }
-        missing.removeAll(where: isUrgent)
-        return urgent.map { entry(of: candidates.list[$0.number], value: Double($0.value)) }
+        missing.removeAll { wish in urgent.contains { $0.number == wish.number } }
+        return urgent.map { wish in
+            var entry = entry(of: candidates.list[wish.number], value: Double(wish.value))
+            entry.isUrgent = true
+            return entry
+        }
     }
 }

@@ -47,7 +47,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
     private(set) var lead = 0.1
     private var horizon = Samples.horizon.upperBound
     private(set) var latency = 0.04
-    private var workers = 4
+    private(set) var workers = 4
     private var hasNewNeeds = false
     private var lastStand: Stand?
     /// Whether the last plan equals the one before, and depends on nothing that changes with time.
@@ -213,7 +213,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
             lastStand = stand
         }
         let hadNewNeeds = hasNewNeeds
-        appendValues(to: &wishes, target: target, context: context)
+        appendValues(to: &wishes, outlook: outlook, context: context)
         isSettled = !thinksAnew && !hadNewNeeds && target.destination == nil && motion.isStill
     }
 
@@ -291,7 +291,8 @@ package struct AdaptivePolicy: PrefetchPolicy {
     }
 
     /// Adds gains, losses and visits to the wishes.
-    private mutating func appendValues(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {
+    private mutating func appendValues(to wishes: inout Wishes, outlook: Outlook, context: PlanContext) {
+        let target = outlook.target
         let isWeighed = effects.contains(.worth)
         if isWeighed {
             wishes.margin = Self.margin
@@ -306,33 +307,37 @@ package struct AdaptivePolicy: PrefetchPolicy {
             hasNewNeeds = false
         }
         let residencies = context.residencies(of: candidates.list.map(\.key))
-        var missing: [(value: Float, number: Int)] = []
+        var missing: [MissingCandidate] = []
         var promoted: [Int] = []
         if isWeighed { wishes.keepValues = keepValues(residencies, after: wishes.keepValues) }
         for (number, candidate) in candidates.list.enumerated() {
+            if residencies[number].isLoading, candidate.entersAfter.isFinite {
+                // Too late to begin, but not to go on: it would be cancelled.
+                wishes.entries.append(entry(of: candidate, value: max(candidate.worth.gain, 0)))
+                continue
+            }
             if residencies[number].residency == .none, candidate.bin >= 0, let share = context.nearness?(candidate.key),
                 share < 1
             {
                 let gain = probabilities.gain(Int(candidate.bin), nearness: share)
-                if gain > 0 { missing.append((Float(gain), number)) }
+                if gain > 0 {
+                    missing.append(MissingCandidate(candidate, number, value: gain, latency: share * latency))
+                }
                 continue
             }
             guard candidate.worth.gain > 0 else { continue }
             if residencies[number].residency == .none {
                 if context.isResidentOnly, context.isNear?(candidate.key) != true { continue }
-                missing.append((Float(candidate.worth.gain), number))
+                missing.append(MissingCandidate(candidate, number, value: candidate.worth.gain, latency: latency))
             } else if residencies[number].residency == .compressed, candidate.worth.gain >= Self.promotionGain {
                 promoted.append(number)
             }
         }
-        if effects.contains(.deadlines) { wishes.urgent = takeUrgent(of: &missing) }
+        if effects.contains(.deadlines), outlook.travel.isMoving { wishes.urgent = takeUrgent(of: &missing) }
         // Of equal gains, first what comes into view first, then in the order of the candidates. Tiles of a near tier are
         // not put first, although their loads are short: the pool ends with the first prefetch that is worth less than
         // what it would evict.
-        missing.sort {
-            let (first, second) = (candidates.list[$0.number], candidates.list[$1.number])
-            return ($1.value, first.entersAfter, $0.number) < ($0.value, second.entersAfter, $1.number)
-        }
+        missing.sort { ($1.value, $0.entersAfter, $0.number) < ($0.value, $1.entersAfter, $1.number) }
         wishes.entries.reserveCapacity(
             wishes.entries.count + min(missing.count, Self.maximumWishes) + min(promoted.count, Self.maximumWishes)
         )

@@ -27,7 +27,7 @@ struct RequestedTile: Hashable, Sendable {
     var isMargin: Bool
 }
 
-/// Makes one plan for all views: needed tiles first, then prefetches.
+/// Makes one plan for all views: needed tiles, then prefetches. Only urgent prefetches come first.
 struct Planner: Sendable {
     /// Policies by view and layer.
     var policies: [Int: [LayerID: any PrefetchPolicy]] = [:]
@@ -53,9 +53,9 @@ struct Planner: Sendable {
         plan.take(early)
         for key in pins { plan.entries.append(PlanEntry(key: key, value: .infinity, reason: .pin)) }
         for opinion in late { plan.entries += opinion.wishes.first }
-        for opinion in late { plan.entries += opinion.wishes.urgent }
         plan.reserve(for: late, and: views)
         for view in views {
+            for opinion in late where opinion.view == view.id { plan.entries += opinion.wishes.urgent }
             let firstNeed = plan.entries.count
             defer { orderByImportance(view.snapshot, from: firstNeed, in: &plan) }
             for index in view.snapshot.layers.indices {

@@ -229,7 +229,7 @@ extension TileCache {
         core.unpin(layer) { pyramid in TileRange.runs(of: tiles.filter { pyramid.contains($0) }) }
     }
 
-    /// Prefetches tiles once, after needed tiles and before all other prefetches. Effort and allowance do not matter.
+    /// Prefetches tiles once, after needed tiles and before all other prefetches but urgent ones. Effort and allowance do not matter.
     ///
     /// Ignores tiles that are resident, absent, failed or not in the layer, and those beyond a quarter of the limit or
     /// 4,096 pending tiles.

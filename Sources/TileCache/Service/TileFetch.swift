@@ -2,14 +2,14 @@ public import Dispatch
 
 /// A host's request for one tile. For renderers that address tiles themselves, such as map widgets.
 ///
-/// It is like a needed tile of a view until it ends: loaded before all guesses, not evicted. It ends with an
+/// It is like a needed tile of a view until it ends: loaded before all guesses but urgent ones, not evicted. It ends with an
 /// ``Outcome``: at once, or later with one call of its handler. With its last reference it is cancelled.
 public final class TileFetch: Sendable {
     /// Rank among the loads.
     public enum Rank: Sendable, Hashable {
         /// The tile shows: it ranks as a needed tile of a view.
         case visible
-        /// The tile is around what shows: after needed tiles, before all guesses, whatever the allowance.
+        /// The tile is around what shows: after needed tiles, before all guesses but urgent ones, whatever the allowance.
         case margin
     }
 

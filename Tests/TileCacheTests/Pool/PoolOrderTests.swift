@@ -76,6 +76,19 @@ import Testing
         #expect(isShort)
     }
 
+    /// Entries before it are in order of time and not of worth, so that others may have room.
+    @Test func anUrgentTileWithoutRoomIsPassedOver() {
+        for isUrgent in [true, false] {
+            let small = TilePool(tiles: 2) { $0.eviction = .value }
+            small.install([small.wish(0, 5), small.wish(1, 2)])
+            small.runPlan()
+            var poor = small.wish(7, 1)
+            poor.isUrgent = isUrgent
+            small.install([poor, small.wish(0, 5), small.wish(1, 2), small.wish(8, 3)])
+            #expect(small.beginLoad()?.key == (isUrgent ? key(8) : nil))
+        }
+    }
+
     /// A view turns around before a new plan is made.
     @Test func whatHasGoneOutOfViewNeverStarts() {
         let small = TilePool(tiles: 32) { $0.workers = 1 }

@@ -1,0 +1,74 @@
+import Testing
+
+@testable import TileCache
+
+/// Urgent prefetches in the plan of two views.
+@Suite struct UrgentPlanTests {
+    /// Two views pan to the right over an empty cache, and then a plan is made.
+    private func plan(_ allowance: PrefetchAllowance) throws -> Plan {
+        let pyramid = try TilePyramid.powerOfTwo(worldWidth: 65_536, worldHeight: 65_536)
+        var planner = Planner(policies: [0: [LayerID(0): AdaptivePolicy()], 1: [LayerID(0): AdaptivePolicy()]])
+        func snapshot(_ viewport: TileViewport, time: Int64) -> ViewSnapshot {
+            let needed = pyramid.neededTiles(under: viewport, at: 8).map { TileKey(layer: 0, $0) }
+            let frame = FrameObservation(time: time, viewport: viewport, level: 8, needed: needed, pyramid: pyramid)
+            return ViewSnapshot(
+                viewport: viewport,
+                selection: TileLevelSelection(),
+                layers: [
+                    .init(
+                        id: LayerID(0),
+                        pyramid: pyramid,
+                        level: 8,
+                        needed: needed,
+                        hasOwnList: false,
+                        observations: [frame]
+                    )
+                ]
+            )
+        }
+        var plan = Plan()
+        for frame in 0..<20 {
+            let time = Int64(frame) * 16_666_667
+            // In the last frame the next column is 76 pixels away.
+            let x = 20_000 + 20 * Double(frame)
+            let views = [10_000.0, 50_000].enumerated().map { id, y in
+                let center = WorldPoint(x: x, y: y)
+                let viewport = TileViewport(center: center, width: 1000, height: 700, scale: 1)
+                return (id: id, snapshot: snapshot(viewport, time: time))
+            }
+            let context = PlanContext(
+                now: time,
+                workers: 4,
+                loadLatency: 40_000_000,
+                capacityTiles: 200,
+                effort: 0.5,
+                residency: { _ in .none },
+                isNear: { _ in false },
+                allowances: [allowance]
+            )
+            plan = planner.makePlan(of: views, context: context)
+        }
+        return plan
+    }
+
+    @Test func theyPrecedeTheNeededTilesOfTheirOwnViewOnly() throws {
+        let plan = try plan(.standard)
+        // Rows 37 to 40 are the first view's, 193 to 196 the second one's.
+        func view(_ entry: PlanEntry) -> Int { entry.key.coordinate.row < 100 ? 0 : 1 }
+        let entries = plan.entries.filter { $0.isUrgent || $0.reason == .demand }
+        for number in 0..<2 {
+            let own = entries.filter { view($0) == number }
+            let urgent = own.prefix { $0.isUrgent }.count
+            #expect((3...4).contains(urgent), "one for each worker at most")
+            #expect(own.dropFirst(urgent).allSatisfy { $0.reason == .demand } && own.count > urgent)
+        }
+        #expect(entries.map(view) == entries.map(view).sorted())
+    }
+
+    @Test func allowancesExcludeThem() throws {
+        for allowance in [PrefetchAllowance.never, .resident] {
+            let entries = try plan(allowance).entries
+            #expect(entries.contains { $0.reason == .demand } && !entries.contains { $0.isUrgent })
+        }
+    }
+}
