@@ -97,7 +97,7 @@ final class ImageRows: ImageRowSource {
                 }
             }
             if let failure = cutter.rowIsThere() { throw TileSourceError(path, failure.message) }
-            guard goesOn(number) else { throw TileSourceError(path, "it was given up at row \(number) of \(height)") }
+            guard goesOn(number) else { throw TileSourceError(path, "it was cancelled at row \(number) of \(height)") }
         }
         try check(ti_end(reader, &error))
     }

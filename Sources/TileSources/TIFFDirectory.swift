@@ -18,22 +18,40 @@ struct TIFFBytes {
 
     var name: String { reader.name }
 
-    /// Reads the values of the first directory, and those of its overviews, with one request if they follow each other.
+    /// Reads the tile tables of all levels with one request, if they are adjacent.
     ///
-    /// In a cloud-optimised file they are before all tiles, and overviews have a third of the values. Does nothing for
-    /// values that are in memory, or beyond the file's end.
+    /// In a cloud-optimised file they are before all tiles, and those of overviews are a third as long. Reads nothing if
+    /// the first directory's are in memory. Ignores those beyond the file's end.
     mutating func expect(_ main: TIFFDirectory) throws(TileSourceError) {
-        let expected = min(main.valueBytes + main.valueBytes / 3 + 1 << 14, Self.longestGuess)
-        nextBlock = max(nextBlock, expected)
-        // From the first one, since they are not read in the order of the file.
-        guard let (offset, count) = main.firstTileValues, count <= expected, offset <= reader.size,
-            count <= reader.size - Int(offset)
-        else { return }
-        _ = try get(offset, count, TIFFTag.tileOffsets.name)
+        let tables = main.tileTables.filter { $0.offset <= reader.size && $0.count <= reader.size - Int($0.offset) }
+        let all = tables.reduce(0) { $0 + $1.count }
+        var expected = all + all / 3 + 1 << 14
+        // In the order of the file: one read from the first that is missing brings those after it, too.
+        for (offset, count) in tables {
+            if held(Int(offset), count) == nil {
+                let length = min(expected, Self.longestGuess)
+                if count <= length { _ = try get(offset, count, TIFFTag.tileOffsets.name, reading: length) }
+                return
+            }
+            expected -= count
+        }
     }
 
-    /// Gets a range, from memory or with one read.
-    mutating func get(_ offset: UInt64, _ count: Int, _ field: String) throws(TileSourceError) -> ArraySlice<UInt8> {
+    /// The bytes of a range that are in memory; `nil` if not all of them are.
+    private func held(_ start: Int, _ count: Int) -> ArraySlice<UInt8>? {
+        for block in blocks.reversed() where start >= block.start && start + count <= block.start + block.bytes.count {
+            return block.bytes[(start - block.start)..<(start - block.start + count)]
+        }
+        return nil
+    }
+
+    /// Gets a range, from memory or with one read, which may be longer than the next block.
+    mutating func get(
+        _ offset: UInt64,
+        _ count: Int,
+        _ field: String,
+        reading expected: Int = 0
+    ) throws(TileSourceError) -> ArraySlice<UInt8> {
         guard offset <= reader.size, count <= reader.size - Int(offset) else {
             throw TileSourceError(
                 name,
@@ -41,14 +59,13 @@ struct TIFFBytes {
             )
         }
         let start = Int(offset)
-        for block in blocks.reversed() where start >= block.start && start + count <= block.start + block.bytes.count {
-            return block.bytes[(start - block.start)..<(start - block.start + count)]
-        }
-        let length = min(max(count, nextBlock), reader.size - start)
+        if let held = held(start, count) { return held }
+        let guess = max(expected, nextBlock)
+        let length = min(max(count, guess), reader.size - start)
         guard length <= left else { throw TileSourceError(name, "its directories are larger than 128 MiB") }
         left -= length
-        // What was expected has been read.
-        nextBlock = min(2 * nextBlock, 1 << 20)
+        // A file with long tables may have more of them. But no later guess exceeds 1 MiB.
+        nextBlock = min(2 * guess, 1 << 20)
         let bytes = try reader.readNow(start..<start + length)
         blocks.append((start, bytes))
         return bytes[..<count]
@@ -67,8 +84,6 @@ struct TIFFDirectory {
 
     private var fields: [TIFFTag: Field] = [:]
     private let isLittle: Bool
-    /// Bytes of all values that are not in the table of fields, as far as the file can have them.
-    private(set) var valueBytes = 0
     /// The next directory of the chain; 0 if there is none.
     let next: UInt64
 
@@ -96,7 +111,6 @@ struct TIFFDirectory {
             // Fields of unknown types cannot be used.
             guard let size = Self.sizes[type], number <= 1 << 32 else { continue }
             let isInline = Int(number) * size <= (isBig ? 8 : 4)
-            if !isInline, Int(number) * size <= bytes.reader.size { valueBytes += Int(number) * size }
             guard let tag = TIFFTag(rawValue: UInt16(format.number(entry[first..<first + 2]))) else { continue }
             let place = start + UInt64(values - table.startIndex)
             let offset = isInline ? place : format.number(entry[values..<first + entrySize])
@@ -107,9 +121,9 @@ struct TIFFDirectory {
 
     func has(_ tag: TIFFTag) -> Bool { fields[tag] != nil }
 
-    /// Place of the offsets or byte counts of tiles, of those that come first in the file.
-    var firstTileValues: (offset: UInt64, count: Int)? {
-        [TIFFTag.tileOffsets, .tileByteCounts].compactMap { fields[$0] }.min { $0.offset < $1.offset }
+    /// Places of the offsets and byte counts of tiles, in the order of the file.
+    var tileTables: [(offset: UInt64, count: Int)] {
+        [TIFFTag.tileOffsets, .tileByteCounts].compactMap { fields[$0] }.sorted { $0.offset < $1.offset }
             .map { ($0.offset, $0.count * (Self.sizes[$0.type] ?? 1)) }
     }
 

@@ -54,7 +54,7 @@ struct TIFFStrips: ImageRowSource {
                 }
                 if let failure = cutter.rowIsThere() { throw TileSourceError(name, failure.message) }
                 guard goesOn(number) else {
-                    throw TileSourceError(name, "it was given up at row \(number) of \(height)")
+                    throw TileSourceError(name, "it was cancelled at row \(number) of \(height)")
                 }
             }
             // What is not in the file is black, or transparent if there is alpha.

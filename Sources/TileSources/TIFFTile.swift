@@ -142,7 +142,7 @@ struct TIFFTile: Sendable {
         return order + format.bytes(42, 2) + format.bytes(8, 4) + table + [0, 0, 0, 0] + values + bytes
     }
 
-    /// A JPEG file of a tile: with the tables of its directory, and a marker that states its colours.
+    /// A JPEG file of a tile, with its directory's tables and a marker of colours.
     ///
     /// Markers of JFIF and Adobe in the tile itself are left out: the directory states its colours.
     static func joined(_ tile: [UInt8], tables: [UInt8], photometric: Int) -> [UInt8] {
@@ -155,7 +155,7 @@ struct TIFFTile: Sendable {
         var file = start + colours + (hasTables ? tables.dropFirst(2).dropLast(2) : [])
         file.reserveCapacity(file.count + tile.count)
         var place = 2
-        // Segments before the first scan; where none follows, the decoder has to say what is wrong.
+        // Segments before the first scan. If none follows, the decoder fails with a message.
         while place + 4 <= tile.count, tile[place] == 0xFF, tile[place + 1] != 0xDA {
             let end = place + 2 + Int(tile[place + 2]) << 8 + Int(tile[place + 3])
             guard end > place + 3, end <= tile.count else { break }

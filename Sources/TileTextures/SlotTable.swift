@@ -76,11 +76,15 @@ struct SlotTable: Sendable {
         cut()
     }
 
-    /// Puts a tile back into a slot that is free again, unless it has another one.
+    /// Puts a tile back into a slot that is free again.
+    ///
+    /// Does nothing if the tile has another slot.
     mutating func restore(_ slot: Int, _ held: Slot) {
         guard let key = held.key, indices[key] == nil else { return }
         // A slot beyond a lowered limit may have been removed.
         while slots.count <= slot { slots.append(Slot()) }
+        // Otherwise its tile would keep an index to a slot that holds another one.
+        assert(slots[slot].key == nil, "the slot \(slot) has to be free")
         free.removeAll { $0 == slot }
         indices[key] = slot
         levelCounts[key.tile.level] += 1

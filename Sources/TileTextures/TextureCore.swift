@@ -109,7 +109,9 @@ package struct TextureCore: Sendable {
         return picks
     }
 
-    /// Undoes an upload whose tile is not available any more: nothing has overwritten the slot's old pixels.
+    /// Undoes an upload whose tile is not available any more.
+    ///
+    /// Nothing has overwritten the slot's old pixels.
     package mutating func drop(_ pick: TexturePick) {
         picks.removeAll { $0.slot == pick.slot }
         let tile = screen.tiles[pick.tile]

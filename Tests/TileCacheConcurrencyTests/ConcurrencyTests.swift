@@ -82,7 +82,7 @@ private final class GatedSource: AsyncTileSource {
 }
 
 /// On the main actor, as a window is.
-@MainActor @Suite(.timeLimit(.minutes(10))) struct ConcurrencyTests {
+@MainActor @Suite(.timeLimit(.minutes(60))) struct ConcurrencyTests {
     private func make(_ source: any AsyncTileSource) throws -> (TileCache, LayerID, TileView) {
         var configuration = TileCache.Configuration(byteLimit: .mebibytes(4))
         configuration.effort = 0
@@ -95,10 +95,25 @@ private final class GatedSource: AsyncTileSource {
     /// Four tiles of 64 pixels, columns 0 and 1.
     private let viewport = TileViewport(center: WorldPoint(x: 64, y: 64), width: 100, height: 100)
 
-    /// Waits until a condition holds. The suite's time limit ends the sleep with an error.
-    private func reaches(_ condition: () -> Bool) async throws -> Bool {
-        while !condition() { try await Task.sleep(for: .milliseconds(5)) }
-        return true
+    /// Waits until a condition holds. Returns false if it never does: five minutes at least.
+    ///
+    /// Looks are counted, not time: on a slow machine they are slower too.
+    private func reaches(looks: Int = 60_000, _ condition: () -> Bool) async throws -> Bool {
+        for _ in 0..<looks {
+            if condition() { return true }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        return condition()
+    }
+
+    @Test func waitsEnd() async throws {
+        #expect(try await !reaches(looks: 3) { false })
+        var looks = 0
+        let isReached = try await reaches(looks: 3) {
+            looks += 1
+            return looks == 3
+        }
+        #expect(isReached && looks == 3)
     }
 
     @Test func aWindowIsCalledOnTheMainActor() async throws {
@@ -107,17 +122,17 @@ private final class GatedSource: AsyncTileSource {
         let window = Window(view)
         view.update(viewport)
         #expect(view.frame().missingTileCount == 4 && window.draws == 0)
-        #expect(try await reaches { source.started == 4 })
+        try #require(try await reaches { source.started == 4 })
         source.openAll()
-        #expect(try await reaches { window.draws > 0 && view.frame().missingTileCount == 0 })
+        try #require(try await reaches { window.draws > 0 && view.frame().missingTileCount == 0 })
         #expect(window.area.isDirty)
         view.setTilesReadyHandler(nil)
         let draws = window.draws
         cache.invalidate(layer, keepsStale: false)
         view.update(viewport)
-        #expect(try await reaches { source.started == 8 })
+        try #require(try await reaches { source.started == 8 })
         source.openAll()
-        #expect(try await reaches { view.frame().missingTileCount == 0 })
+        try #require(try await reaches { view.frame().missingTileCount == 0 })
         #expect(window.draws == draws)
     }
 
@@ -134,9 +149,9 @@ private final class GatedSource: AsyncTileSource {
         let stream = try #require(view?.tilesReady())
         view?.update(viewport)
         _ = view?.frame()
-        #expect(try await reaches { source.started == 4 })
+        try #require(try await reaches { source.started == 4 })
         source.openAll()
-        #expect(try await reaches { cache.statistics.loads.finished + cache.statistics.loads.absent == 4 })
+        try #require(try await reaches { cache.statistics.loads.finished + cache.statistics.loads.absent == 4 })
         var iterator = stream.makeAsyncIterator()
         #expect(await iterator.next() != nil)
         view = nil
@@ -149,21 +164,21 @@ private final class GatedSource: AsyncTileSource {
         let source = GatedSource()
         let (cache, layer, view) = try make(source)
         view.update(viewport)
-        #expect(try await reaches { source.started == 4 })
+        try #require(try await reaches { source.started == 4 })
         view.update(TileViewport(center: WorldPoint(x: 900, y: 900), width: 100, height: 100))
-        #expect(try await reaches { source.cancelled == 4 && cache.statistics.loads.cancelled == 4 })
-        #expect(try await reaches { source.started == 8 })
+        try #require(try await reaches { source.cancelled == 4 && cache.statistics.loads.cancelled == 4 })
+        try #require(try await reaches { source.started == 8 })
         cache.removeLayer(layer)
-        #expect(try await reaches { source.cancelled == 8 })
+        try #require(try await reaches { source.cancelled == 8 })
     }
 
     @Test func failuresAndAbsentTilesAreTold() async throws {
         let source = GatedSource(fails: true)
         let (cache, _, view) = try make(source)
         view.update(viewport)
-        #expect(try await reaches { source.started == 4 })
+        try #require(try await reaches { source.started == 4 })
         source.openAll()
-        #expect(try await reaches { cache.statistics.loads.failed == 4 })
+        try #require(try await reaches { cache.statistics.loads.failed == 4 })
         #expect(view.frame().unavailable.count == 4)
     }
 }

@@ -130,7 +130,7 @@ import Testing
         )
         #expect(
             message { _ = try ImageTileSource(path: path, progress: { _ in false }) }.contains(
-                "given up at row 256 of 400"
+                "cancelled at row 256 of 400"
             )
         )
         image = ImageTileOptions(folder: "/nowhere")

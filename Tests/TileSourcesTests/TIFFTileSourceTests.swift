@@ -266,21 +266,48 @@ import Testing
     }
 
     /// Directories of half a MiB take two requests if they follow each other, as in a cloud-optimised file.
-    @Test(arguments: [false, true]) func largeDirectoriesTakeTwoRequests(isBig: Bool) throws {
-        var directories = [4096, 2048, 1024, 512].map { side in
+    ///
+    /// So do those of which the first request has brought the offsets: 1952 pixels are 122 x 122 tiles, 58 KiB.
+    @Test(arguments: [false, true], [4096, 1952]) func largeDirectoriesTakeTwoRequests(isBig: Bool, whole: Int) throws {
+        var directories = [1, 2, 4, 8].map { scale in
+            let side = whole / scale
             var directory = MadeTIFF.Directory(TestImage(width: side, height: side, pixels: []))
             directory.tile = 16
-            directory.absent = Set(0..<side * side / 256)
-            directory.kind = side < 4096 ? 1 : 0
+            directory.absent = Set(0..<(side + 15) / 16 * ((side + 15) / 16))
+            directory.kind = scale > 1 ? 1 : 0
             return directory
         }
         directories[0].more = [.init(tag: 270, type: 2, values: Array("about\0".utf8).map { UInt64($0) })]
         let bytes = MadeTIFF(directories: directories, isBig: isBig).bytes()
         let server = try #require(RangeServer(bytes))
         let source = try TIFFTileSource(server.address)
-        #expect(source.pyramid.levels.map(\.width) == [512, 1024, 2048, 4096] && bytes.count > 1 << 19)
+        #expect(source.pyramid.levels.map(\.width) == [8, 4, 2, 1].map { whole / $0 })
+        #expect(bytes.count > (whole == 4096 ? 1 << 19 : 1 << 17))
         #expect(server.asked.count == 2 && source.metadata.description == "about")
         #expect(server.asked.map(\.count).reduce(0, +) <= bytes.count + 1 << 16)
+    }
+
+    /// A colour profile or private data of a MiB, which is not read, makes no read longer.
+    ///
+    /// Tables are in memory with 64 pixels a side; with 2048 they take 128 KiB, and are read together.
+    @Test(arguments: [64, 2048], [34675, 50000] as [UInt64])
+    func otherFieldsAreNotReadAhead(whole: Int, tag: UInt64) throws {
+        let other = MadeTIFF.Field(tag: tag, type: 16, values: [UInt64](repeating: 7, count: 1 << 17))
+        let directories = [whole, whole / 2].map { side in
+            var directory = MadeTIFF.Directory(TestImage(width: side, height: side, pixels: []))
+            directory.tile = 16
+            directory.absent = Set(0..<side * side / 256)
+            directory.kind = side < whole ? 1 : 0
+            directory.more = [other]
+            return directory
+        }
+        let server = try #require(RangeServer(MadeTIFF(directories: directories).bytes()))
+        let source = try TIFFTileSource(server.address)
+        #expect(source.pyramid.levels.map(\.width) == [whole / 2, whole])
+        let tables = whole * whole / 256 * 8
+        let expected = tables > 1 << 16 ? [tables + tables / 3 + 1 << 14] : []
+        let next = expected.first.map { 2 * $0 } ?? 1 << 16
+        #expect(server.asked.map(\.count) == [1 << 16] + expected + [next])
     }
 
     /// A source that is opened once serves layers of several caches, and their views. Its directories count once in each.

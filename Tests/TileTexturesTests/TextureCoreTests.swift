@@ -126,6 +126,21 @@ import Testing
         #expect(core.table.find(scene.key(other)) == 0 && core.statistics.evictions == 0)
     }
 
+    /// In a separate process, which ends. Builds without assertions do not notice it.
+    @Test func tilesAreNotPutBackIntoUsedSlots() async {
+        var isAsserting = false
+        assert({ isAsserting = true }() == ())
+        guard isAsserting else { return }
+        await #expect(processExitsWith: .failure) {
+            let keys = try (0..<2).map { try TextureScene().key(tile(6, $0, 0)) }
+            var table = SlotTable(limit: 1)
+            table.assign(0, to: keys[0], generation: 1, frame: 1, isAhead: false)
+            let held = table.slots[0]
+            table.assign(0, to: keys[1], generation: 1, frame: 2, isAhead: false)
+            table.restore(0, held)
+        }
+    }
+
     /// With budget and slots for the tiles themselves, their fallback is not uploaded.
     @Test func fallbacksAreNotUploadedInVain() throws {
         var scene = try TextureScene()

@@ -1012,7 +1012,7 @@ TILECACHE_API tilecache_status tilecache_view_set_promotion_budget(
 TILECACHE_API tilecache_status tilecache_view_set_recorder(tilecache_view *view, tilecache_recorder *recorder);
 
 /**
- * Sets the rings of tiles around what shows that the host wants too. Default: 0.
+ * Sets the rings of further tiles around what shows, loaded too. Default: 0.
  *
  * Around the upright rectangle that bounds the viewport, which is larger than a rotated viewport.
  * Loaded after the needed tiles of all views and before all guesses but urgent ones, whatever the effort and the

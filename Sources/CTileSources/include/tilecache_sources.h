@@ -65,7 +65,7 @@ TILECACHE_API tilecache_status tilecache_add_source_layer(
     tilecache_layer *layer);
 
 /**
- * Adds a layer with the source of another layer, of this cache or of another one. Nothing is opened again.
+ * Adds a layer with the source of another layer. That layer may be in another cache. Nothing is opened again.
  *
  * The source stays open until the last of its layers is removed or destroyed with its cache. Its counts and its last
  * failure are those of all its layers.

@@ -22,11 +22,7 @@ struct GeneratedSession {
     private var scale = 0.5
 
     init(_ kind: Kind, width: Double, height: Double, seconds: Double, seed: UInt64) {
-        self.width = width
-        self.height = height
-        self.seconds = seconds
-        random = SplitMix64(seed: seed)
-        rest(0.5)
+        self.init(width: width, height: height, seconds: seconds, seed: seed)
         while Double(time) < seconds * 1e9 {
             switch kind {
             case .flings: fling()
@@ -44,15 +40,20 @@ struct GeneratedSession {
 
     /// Throws with momentum: the speed falls by a law, and each frame's differs from it by up to 5 %.
     init(throwsBy law: Momentum, width: Double, height: Double, seconds: Double, seed: UInt64) {
+        self.init(width: width, height: height, seconds: seconds, seed: seed)
+        while Double(time) < seconds * 1e9 {
+            fling(by: law)
+            rest(random.next(from: 0.3, to: 1))
+        }
+    }
+
+    /// A session that rests at first, as all do.
+    private init(width: Double, height: Double, seconds: Double, seed: UInt64) {
         self.width = width
         self.height = height
         self.seconds = seconds
         random = SplitMix64(seed: seed)
         rest(0.5)
-        while Double(time) < seconds * 1e9 {
-            fling(by: law)
-            rest(random.next(from: 0.3, to: 1))
-        }
     }
 
     /// How the speed of a throw falls in a millisecond: by a factor, and by so many pixels a second.
