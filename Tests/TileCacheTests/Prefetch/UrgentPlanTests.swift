@@ -30,7 +30,7 @@ import Testing
         for frame in 0..<20 {
             let time = Int64(frame) * 16_666_667
             // In the last frame the next column is 76 pixels away.
-            let x = 20_000 + 20 * Double(frame)
+            let x = 20_036 + 20 * Double(frame)
             let views = [10_000.0, 50_000].enumerated().map { id, y in
                 let center = WorldPoint(x: x, y: y)
                 let viewport = TileViewport(center: center, width: 1000, height: 700, scale: 1)
