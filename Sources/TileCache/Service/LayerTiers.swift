@@ -135,6 +135,12 @@ final class LayerTiers: Sendable {
         }
     }
 
+    /// Whether a tile is being removed from the stores. To be asked before a look-up too: it may read an entry that has
+    /// been removed by the time that it lends it.
+    func isRemoving(_ tile: TileCoordinate) -> Bool {
+        state.withLock { state in state.removals.contains { $0.ranges[tile.level].contains(tile) } }
+    }
+
     /// Whether an entry is of the present generation and not being removed.
     func accepts(_ entry: TileStoreEntry, of tile: TileCoordinate) -> Bool {
         state.withLock { state in

@@ -331,6 +331,28 @@ import Testing
         #expect(early.drawn.map(\.colour) == [9] && store.generation(of: store.onlyNamespace) == 2)
     }
 
+    /// A region is invalidated, and then a tile of it is needed before the stores have lost it: an entry that was read
+    /// before its removal, and is lent after it.
+    @Test func nothingReadBeforeARemovalIsDrawnAfterIt() throws {
+        let store = MemoryStore()
+        let origin = Origin()
+        try Run([store], origin).need(0..<1)
+        origin.colour = 8
+        let run = try Run([store], origin)
+        let tiers = try #require(run.scene.cache.core.read { $0.record(of: run.layer)?.tiers })
+        let region = PixelRect(minX: 0, minY: 0, maxX: 64, maxY: 64)
+        let pyramid = run.scene.pyramid
+        let persist = tiers.invalidate(pyramid.levels.indices.map { pyramid.range(overlapping: region, at: $0) })
+        store.afterReading = persist
+        run.need(0..<1)
+        #expect(run.drawn.map(\.colour) == [8])
+        if store.afterReading != nil { persist() }
+        // What was loaded since is current, in the store too.
+        let last = try Run([store], origin)
+        last.need(0..<1)
+        #expect(last.drawn.map(\.colour) == [8])
+    }
+
     @Test func storesCountAgainstTheLimit() throws {
         let store = MemoryStore(memoryBytes: 5 * StillScene.tileBytes)
         let origin = Origin()

@@ -14,6 +14,7 @@ final class MemoryStore: TileStore {
         var answer = TileStorePut.accepted
         var knowsAbsences = true
         var whileGetting: (@Sendable () -> Void)?
+        var afterReading: (@Sendable () -> Void)?
     }
 
     private let state = Lock(State())
@@ -43,6 +44,11 @@ final class MemoryStore: TileStore {
     var whileGetting: (@Sendable () -> Void)? {
         get { state.withLock { $0.whileGetting } }
         set { state.withLock { $0.whileGetting = newValue } }
+    }
+    /// Called once between the reading of an entry and its use.
+    var afterReading: (@Sendable () -> Void)? {
+        get { state.withLock { $0.afterReading } }
+        set { state.withLock { $0.afterReading = newValue } }
     }
     var memoryBytes: Int {
         get { state.withLock { $0.memoryBytes } }
@@ -86,6 +92,9 @@ final class MemoryStore: TileStore {
             return (state.entries[key], state.generations[key.namespace] ?? 0)
         }
         guard let bytes else { return .absent }
+        let hook = afterReading
+        afterReading = nil
+        hook?()
         return bytes.withUnsafeBytes { bytes -> TileStoreMiss? in
             do throws(TileStoreMiss) {
                 body(try TileStoreEntry(decoding: bytes, key: key, shape: shape, minimumGeneration: generation))
