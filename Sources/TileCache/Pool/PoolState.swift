@@ -107,17 +107,15 @@ struct PoolState: ~Copyable {
     // MARK: - Tiles
 
     func knownResidencies(of keys: [TileKey]) -> [TileResidency] {
-        [TileResidency](unsafeUninitializedCapacity: keys.count) { found, count in
-            for key in keys {
-                let number = table.find(key)
-                var own = TileResidency(residency: .none, isKnown: number != .none)
-                if own.isKnown {
-                    let entry = table.pointer(number)
-                    (own.residency, own.isLoading) = (entry.pointee.residency, entry.pointee.load != .none)
-                }
-                found.initializeElement(at: count, to: own)
-                count += 1
-            }
+        keys.map { key in
+            let number = table.find(key)
+            guard number != .none else { return TileResidency(residency: .none, isKnown: false) }
+            let entry = table.pointer(number)
+            return TileResidency(
+                residency: entry.pointee.residency,
+                isKnown: true,
+                isLoading: entry.pointee.load != .none
+            )
         }
     }
 

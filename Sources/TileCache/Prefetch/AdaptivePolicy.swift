@@ -354,14 +354,13 @@ package struct AdaptivePolicy: PrefetchPolicy {
 
     /// Worths of keeping the candidates that the pool knows: others cannot be kept.
     private func keepValues(_ residencies: [TileResidency], after first: [PlanEntry]) -> [PlanEntry] {
-        [PlanEntry](unsafeUninitializedCapacity: first.count + residencies.count) { kept, count in
-            count = kept.initialize(fromContentsOf: first)
-            for number in residencies.indices where residencies[number].isKnown {
-                let candidate = candidates.list[number]
-                kept.initializeElement(at: count, to: entry(of: candidate, value: candidate.worth.loss))
-                count += 1
-            }
+        var kept = first
+        kept.reserveCapacity(first.count + residencies.count)
+        for number in residencies.indices where residencies[number].isKnown {
+            let candidate = candidates.list[number]
+            kept.append(entry(of: candidate, value: candidate.worth.loss))
         }
+        return kept
     }
 
     func entry(of candidate: Candidates.Candidate, value: Double) -> PlanEntry {
