@@ -14,6 +14,8 @@ struct PlanQueue {
     private(set) var prefetchHasEnded = false
     /// Whether a needed tile had no room.
     private(set) var lacksRoomForNeeds = false
+    /// Whether the plan before, of views at rest too, had a needed tile without room.
+    private(set) var lackedRoomForNeeds = false
     /// Whether an entry was skipped because its layer's share was full.
     private(set) var hasPassedForRoom = false
     /// Whether an entry was skipped because its layer had all its loads in flight.
@@ -34,6 +36,7 @@ struct PlanQueue {
 
     /// Replaces the plan; by an empty one if there is no room for it.
     mutating func install(_ newPlan: consuming Plan, hasRoom: Bool) {
+        lackedRoomForNeeds = plan.isAtRest && newPlan.isAtRest && lacksRoomForNeeds
         plan = hasRoom ? newPlan : Plan()
         (cursor, demandCursor) = (0, 0)
         (hasEnded, prefetchHasEnded, hasPassedForRoom, hasPassedForLoads) = (false, false, false, false)

@@ -48,6 +48,9 @@ extension PoolState {
             queue.passForLoads()
             return nil
         }
+        // At rest, needed tiles that lack room evict a fallback, are refused, and leave room for it: it would be loaded
+        // for ever.
+        if planned.reason == .fallback, queue.lackedRoomForNeeds { return nil }
         if planned.reason.isExtra {
             // Without room for a needed tile each end of a load makes a plan: prefetches would evict each other for as
             // long as the views are at rest.
