@@ -1,5 +1,6 @@
 import Foundation
 import PanTraces
+import Synchronization
 import TileCache
 
 /// Replays through the real service on Dispatch workers, in real time or faster. The decisions are the same, with real
@@ -118,16 +119,16 @@ struct RealReplay {
 }
 
 /// Trace time that passes with real time.
-final class ReplayClockTime: @unchecked Sendable {
+final class ReplayClockTime: Sendable {
     private let speed: Double
-    // Written once, before any other thread has the clock.
-    private var origin = MonotonicTime.now.nanoseconds
+    // Other threads may plan before the start.
+    private let origin = Atomic(MonotonicTime.now.nanoseconds)
 
     init(speed: Double) { self.speed = speed }
 
-    func start() { origin = MonotonicTime.now.nanoseconds }
+    func start() { origin.store(MonotonicTime.now.nanoseconds, ordering: .relaxed) }
 
-    var now: Int64 { Int64(Double(MonotonicTime.now.nanoseconds - origin) * speed) }
+    var now: Int64 { Int64(Double(MonotonicTime.now.nanoseconds - origin.load(ordering: .relaxed)) * speed) }
 
     /// Sleeps until a trace time; returns at once if it has passed.
     func sleep(until time: Int64) { sleep(for: time - now) }

@@ -346,7 +346,11 @@ import Testing
         store.afterReading = persist
         run.need(0..<1)
         #expect(run.drawn.map(\.colour) == [8])
-        if store.afterReading != nil { persist() }
+        if store.afterReading != nil {
+            // The closure owns the store.
+            store.afterReading = nil
+            persist()
+        }
         // What was loaded since is current, in the store too.
         let last = try Run([store], origin)
         last.need(0..<1)
