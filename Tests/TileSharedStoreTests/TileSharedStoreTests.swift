@@ -39,7 +39,7 @@ struct TileSharedStoreTests {
     /// Value of a tile, or the reason for its absence.
     private func get(_ store: TileSharedStore, _ column: Int, wait: Duration = .zero) -> Result<UInt8, TileStoreMiss> {
         var value: UInt8?
-        let end = MonotonicTime(nanoseconds: MonotonicTime.now.nanoseconds + (wait + .seconds(5)).nanoseconds)
+        let end = MonotonicTime(nanoseconds: MonotonicTime.now.nanoseconds + (wait + .seconds(10)).nanoseconds)
         let miss = store.get(key(column), shape: shape, deadline: wait == .zero ? nil : end) { entry in
             #expect(entry.payload.count == 256 && entry.payload.allSatisfy { $0 == entry.payload[0] })
             value = entry.payload[0]
@@ -51,7 +51,7 @@ struct TileSharedStoreTests {
         -> TileSharedStore
     {
         // Other tests use the machine at the same time, so an answer may be slow.
-        var options = TileSharedStoreOptions(answerTime: .seconds(5), connectTime: .seconds(5), longestWait: .zero)
+        var options = TileSharedStoreOptions(answerTime: .seconds(10), connectTime: .seconds(10), longestWait: .zero)
         change(&options)
         return try TileSharedStore(ports.map { SharedServer(host: "127.0.0.1", port: $0) }, options: options)
     }
