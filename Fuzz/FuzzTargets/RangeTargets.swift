@@ -34,7 +34,7 @@ func fuzzPMTiles(_ input: UnsafeRawBufferPointer) {
     expect(source.pyramid.levels.count == source.zooms.count, "levels of zooms \(source.zooms)")
     for tile in source.corners.prefix(8) { loadTwice(source, tile) { try source.load(tile, into: &$0) } }
     let statistics = source.statistics
-    expect(statistics.directoryBytes <= 32 << 20, "\(statistics.directoryBytes) bytes of directories")
+    expect(statistics.directoryMemory <= .mebibytes(32), "\(statistics.directoryMemory) of directories")
 }
 
 /// A TIFF file.
@@ -51,5 +51,5 @@ func fuzzTIFF(_ input: UnsafeRawBufferPointer) {
     source.expectPyramid()
     for tile in source.corners.prefix(8) { loadTwice(source, tile) { try source.load(tile, into: &$0) } }
     let statistics = source.statistics
-    expect(statistics.directoryBytes <= 64 << 20, "\(statistics.directoryBytes) bytes of directories")
+    expect(statistics.directoryMemory <= .mebibytes(64), "\(statistics.directoryMemory) of directories")
 }

@@ -20,10 +20,10 @@ extension tilecache_store_statistics: VersionedStructure {
         dropped = Int64(figures.dropped)
         refused = Int64(figures.refused)
         failures = Int64(figures.failures)
-        bytes_read = Int64(figures.bytesRead)
-        bytes_written = Int64(figures.bytesWritten)
-        disk_bytes = figures.diskBytes.map { Int64($0) } ?? -1
-        memory_bytes = Int64(figures.memoryBytes)
+        bytes_read = Int64(figures.bytesRead.bytes)
+        bytes_written = Int64(figures.bytesWritten.bytes)
+        disk_bytes = figures.diskSize.map { Int64($0.bytes) } ?? -1
+        memory_bytes = Int64(figures.memorySize.bytes)
     }
 }
 

@@ -65,7 +65,7 @@ extension DiskStoreCore {
             state.withLock { state in
                 state.use(key.namespace)
                 state.counts.hits += 1
-                state.counts.bytesRead += byteCount
+                state.counts.bytesRead += .bytes(byteCount)
                 state.lentBytes += byteCount
                 state.largestEntry = max(state.largestEntry, byteCount)
             }

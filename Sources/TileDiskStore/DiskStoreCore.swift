@@ -131,7 +131,7 @@ final class DiskStoreCore: @unchecked Sendable {
             let done = outcome
             state.withLock { state in
                 state.counts.writes += done.written
-                state.counts.bytesWritten += done.bytes
+                state.counts.bytesWritten += .bytes(done.bytes)
                 state.counts.unchanged += done.unchanged
                 state.counts.renewals += done.renewed
                 // What a failure has left undone, too.

@@ -33,7 +33,7 @@ struct DiskStoreState {
 
     init(limit: Int, options: TileDiskStoreOptions) {
         self.limit = limit
-        buffer = WriteBuffer(capacity: options.writeBufferBytes)
+        buffer = WriteBuffer(capacity: options.writeBuffer.bytes)
     }
 
     /// Notes a use of a namespace, if there is room.

@@ -23,28 +23,29 @@ public final class TileDiskStore: TileStore {
     ///
     /// - Parameters:
     ///   - path: A folder of the store's own. It is created if it does not exist; the folder above it must exist.
-    ///   - byteLimit: Bytes of all files, 4 MiB ... 32 TiB.
+    ///   - byteLimit: Maximum size of all files, 4 MiB ... 32 TiB.
     ///   - options: Further settings.
     /// - Throws: ``TileDiskStoreError``. Damaged files are replaced and are no error.
-    public init(path: String, byteLimit: Int, options: TileDiskStoreOptions = TileDiskStoreOptions())
+    public init(path: String, byteLimit: ByteCount, options: TileDiskStoreOptions = TileDiskStoreOptions())
         throws(TileDiskStoreError)
     {
-        core = try DiskStoreCore(path: path, limit: byteLimit, options: options)
+        core = try DiskStoreCore(path: path, limit: byteLimit.bytes, options: options)
     }
 
     deinit { core.close() }
 
     /// "disk".
     public var label: String { "disk" }
-    /// Bytes that all files may have.
-    public var byteLimit: Int { core.state.withLock { $0.limit } }
+    /// Maximum size of all files together.
+    public var byteLimit: ByteCount { .bytes(core.state.withLock { $0.limit }) }
 
     /// Changes the limit. Returns once the files are within it; until then the larger of both limits holds.
     ///
-    /// - Parameter bytes: 4 MiB ... 32 TiB.
+    /// - Parameter limit: 4 MiB ... 32 TiB.
     /// - Returns: Whether the limit was changed. It is not if the store cannot be written or is closed.
     /// - Throws: ``TileDiskStoreError/invalidConfiguration(_:)`` if the limit is out of range.
-    public func setByteLimit(_ bytes: Int) throws(TileDiskStoreError) -> Bool {
+    public func setByteLimit(_ limit: ByteCount) throws(TileDiskStoreError) -> Bool {
+        let bytes = limit.bytes
         try core.options.check(limit: bytes)
         return core.queue.sync {
             guard !core.state.withLock({ $0.isOpenedReadOnly }) else { return false }
@@ -65,11 +66,11 @@ public final class TileDiskStore: TileStore {
 
     /// Counts since the store was opened, and its present sizes.
     public var statistics: TileStoreStatistics {
-        let diskBytes = core.folder.byteCount
+        let diskSize = ByteCount.bytes(core.folder.byteCount)
         return core.state.withLock { state in
             var counts = state.counts
-            counts.diskBytes = diskBytes
-            counts.memoryBytes = core.memoryBytes(state)
+            counts.diskSize = diskSize
+            counts.memorySize = .bytes(core.memoryBytes(state))
             return counts
         }
     }

@@ -1,10 +1,12 @@
+public import TileCache
+
 /// Settings of a disk store, beside its folder and its limit.
 public struct TileDiskStoreOptions: Hashable, Sendable {
-    /// Bytes of the write buffer, 64 KiB to 1 GiB. Default: 4 MiB.
+    /// Size of the write buffer, 64 KiB to 1 GiB. Default: 4 MiB.
     ///
     /// Entries without room are dropped. The largest payload that is accepted is half of the buffer or an eighth of the
     /// store's limit, whichever is less.
-    public var writeBufferBytes: Int
+    public var writeBuffer: ByteCount
     /// Look-ups that read at the same time, 1 ... 64; further ones wait. Default: 4.
     public var readers: Int
     /// Longest time that a look-up waits for a lock or a connection. Default: 50 ms.
@@ -18,12 +20,12 @@ public struct TileDiskStoreOptions: Hashable, Sendable {
 
     /// Creates settings.
     public init(
-        writeBufferBytes: Int = 4 << 20,
+        writeBuffer: ByteCount = .mebibytes(4),
         readers: Int = 4,
         longestWait: Duration = .milliseconds(50),
         writeDelay: Duration = .milliseconds(100)
     ) {
-        self.writeBufferBytes = writeBufferBytes
+        self.writeBuffer = writeBuffer
         self.readers = readers
         self.longestWait = longestWait
         self.writeDelay = writeDelay
@@ -39,8 +41,8 @@ public struct TileDiskStoreOptions: Hashable, Sendable {
             "the limit is \(limit) bytes; \(limits.lowerBound) ... \(limits.upperBound) expected"
         )
         try require(
-            writeBufferBytes >= 64 << 10 && writeBufferBytes <= 1 << 30,
-            "writeBufferBytes is \(writeBufferBytes); 65536 ... 1073741824 expected"
+            writeBuffer >= .kibibytes(64) && writeBuffer <= .gibibytes(1),
+            "writeBuffer is \(writeBuffer.bytes) bytes; 65536 ... 1073741824 expected"
         )
         try require(1...64 ~= readers, "readers is \(readers); 1 ... 64 expected")
         try require(longestWait >= .zero, "longestWait is negative; 0 or more expected")

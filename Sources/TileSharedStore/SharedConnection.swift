@@ -55,7 +55,7 @@ final class SharedConnection {
         largest = .allocate(capacity: 1)
         // A server that states a larger value than any that was stored gets no memory for it.
         // The table of 1,000 servers takes four megabytes.
-        largest.pointee = max(options.largestEntry, 4 << 20) + 4096
+        largest.pointee = max(options.largestEntry.bytes, 4 << 20) + 4096
         memcached_set_memory_allocators(
             handle,
             { _, size, limit in SharedConnection.permits(size, limit) ? malloc(size) : nil },

@@ -57,7 +57,8 @@ public final class TileSharedStore: TileStore {
     public var statistics: TileStoreStatistics {
         state.withLock { state in
             var statistics = state.statistics
-            statistics.memoryBytes = state.bufferedBytes + (options.connections + 1) * options.largestEntry
+            let answers = (options.connections + 1) * options.largestEntry.bytes
+            statistics.memorySize = .bytes(state.bufferedBytes + answers)
             return statistics
         }
     }
@@ -96,7 +97,7 @@ public final class TileSharedStore: TileStore {
             case .found(let value, let entry):
                 state.withLock { state in
                     state.statistics.hits += 1
-                    state.statistics.bytesRead += value.bytes.count
+                    state.statistics.bytesRead += .bytes(value.bytes.count)
                 }
                 body(entry)
                 withExtendedLifetime(value) {}
@@ -116,7 +117,7 @@ public final class TileSharedStore: TileStore {
     /// Copies an entry, which is then sent, and ends the lock of its tile. Refusing it ends the lock too.
     public func put(_ entry: TileStoreEntry, cost: Duration) -> TileStorePut {
         let isOld = state.withLock { $0.isClosed || entry.generation < $0.generation(of: entry.key.namespace) }
-        guard !isOld, let bytes = entry.encoded(), bytes.count <= options.largestEntry else {
+        guard !isOld, let bytes = entry.encoded(), bytes.count <= options.largestEntry.bytes else {
             state.withLock { $0.statistics.refused += 1 }
             _ = enqueue(.release(entry.key))
             return .refused
@@ -300,7 +301,7 @@ public final class TileSharedStore: TileStore {
 
     private func enqueue(_ write: SharedStoreState.Write) -> TileStorePut {
         let (isTaken, isIdle) = state.withLock { state -> (Bool, Bool) in
-            guard !state.isClosed, state.enqueue(write, limit: options.writeBuffer) else {
+            guard !state.isClosed, state.enqueue(write, limit: options.writeBuffer.bytes) else {
                 if !write.isRelease { state.statistics.dropped += 1 }
                 return (false, false)
             }
@@ -326,7 +327,7 @@ public final class TileSharedStore: TileStore {
                         return
                     }
                     state.statistics.writes += 1
-                    state.statistics.bytesWritten += write.byteCount
+                    state.statistics.bytesWritten += .bytes(write.byteCount)
                 }
             }
         }

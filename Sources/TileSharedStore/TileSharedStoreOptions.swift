@@ -1,3 +1,5 @@
+public import TileCache
+
 /// Settings of a ``TileSharedStore``.
 public struct TileSharedStoreOptions: Hashable, Sendable {
     /// Longest wait for the answer to a look-up, 1 ms to 10 s. Default: 20 ms.
@@ -17,12 +19,12 @@ public struct TileSharedStoreOptions: Hashable, Sendable {
     ///
     /// Each has its own connections. A look-up that finds none free is a miss.
     public var connections: Int
-    /// Bytes of the largest entry, 1 KiB to 128 MiB. Default: 1 MiB less 1 KiB.
+    /// Size of the largest entry, 1 KiB to 128 MiB. Default: 1 MiB less 1 KiB.
     ///
     /// The header is included. Servers refuse values over 1 MiB unless they are started with `-I`.
-    public var largestEntry: Int
-    /// Bytes of entries that wait to be sent, at least one entry's. Default: 8 MiB. Entries beyond are dropped.
-    public var writeBuffer: Int
+    public var largestEntry: ByteCount
+    /// Size of entries that wait to be sent, ``largestEntry`` to 1 GiB. Default: 8 MiB. Entries beyond are dropped.
+    public var writeBuffer: ByteCount
 
     /// Creates settings.
     public init(
@@ -31,8 +33,8 @@ public struct TileSharedStoreOptions: Hashable, Sendable {
         loadTime: Duration = .seconds(10),
         longestWait: Duration = .seconds(1),
         connections: Int = 4,
-        largestEntry: Int = 1_047_552,
-        writeBuffer: Int = 8 << 20
+        largestEntry: ByteCount = .kibibytes(1023),
+        writeBuffer: ByteCount = .mebibytes(8)
     ) {
         self.answerTime = answerTime
         self.connectTime = connectTime
@@ -57,7 +59,7 @@ public struct TileSharedStoreOptions: Hashable, Sendable {
         try check("loadTime", loadTime, .seconds(1) ... .seconds(3600))
         try check("longestWait", longestWait, .zero ... .seconds(3600))
         try check("connections", connections, 1...64)
-        try check("largestEntry", largestEntry, 1024...128 << 20)
-        try check("writeBuffer", writeBuffer, largestEntry...1 << 30)
+        try check("largestEntry", largestEntry.bytes, 1024...128 << 20)
+        try check("writeBuffer", writeBuffer.bytes, largestEntry.bytes...1 << 30)
     }
 }

@@ -95,7 +95,7 @@ public final class PMTilesTileSource: TileSource, TileDecoder, MemoryReportingSo
     /// Counts of loads and failures so far, and the memory of directories.
     public var statistics: TileSourceStatistics {
         var statistics = delivery.statistics
-        statistics.directoryBytes = archive.directoryBytes
+        statistics.directoryMemory = heldMemory
         return statistics
     }
 

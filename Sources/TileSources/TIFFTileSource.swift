@@ -76,7 +76,7 @@ public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSourc
     /// Counts of loads and failures so far, and the memory of directories.
     public var statistics: TileSourceStatistics {
         var statistics = delivery.statistics
-        statistics.directoryBytes = heldMemory.bytes
+        statistics.directoryMemory = heldMemory
         return statistics
     }
 

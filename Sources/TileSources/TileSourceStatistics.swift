@@ -1,4 +1,4 @@
-import TileCache
+public import TileCache
 
 /// Cause of a failed delivery.
 public enum TileLoadFailureCause: String, CaseIterable, Hashable, Sendable {
@@ -44,8 +44,8 @@ public struct TileSourceStatistics: Hashable, Sendable, CustomStringConvertible 
     public var notModified = 0
     /// Requests cancelled because the tile was no longer wanted.
     public var cancelled = 0
-    /// Bytes of an archive's directories in memory now. They count against the cache's limit.
-    public var directoryBytes = 0
+    /// Memory of an archive's directories at present. It counts against the cache's limit.
+    public var directoryMemory = ByteCount.bytes(0)
 
     /// Creates statistics with all counts 0.
     public init() {}

@@ -12,7 +12,7 @@ extension StoreAddress {
         switch self {
         case .disk(let path, let limit):
             do throws(TileDiskStoreError) {
-                return try TileDiskStore(path: path, byteLimit: limit)
+                return try TileDiskStore(path: path, byteLimit: .bytes(limit))
             } catch {
                 throw .invalidStore(error.description)
             }

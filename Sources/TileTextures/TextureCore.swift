@@ -275,11 +275,11 @@ package struct TextureCore: Sendable {
     private mutating func count(waiting: Int) {
         let ahead = picks.filter(\.isAhead)
         statistics.uploads += picks.count
-        statistics.uploadedBytes += spent
+        statistics.uploadedBytes += .bytes(spent)
         statistics.peakUploads = max(statistics.peakUploads, picks.count)
-        statistics.peakUploadedBytes = max(statistics.peakUploadedBytes, spent)
+        statistics.peakUploadedBytes = max(statistics.peakUploadedBytes, .bytes(spent))
         statistics.aheadUploads += ahead.count
-        statistics.aheadBytes += ahead.reduce(0) { $0 + screen.tiles[$1.tile].bytes }
+        statistics.aheadBytes += .bytes(ahead.reduce(0) { $0 + screen.tiles[$1.tile].bytes })
         if waiting > 0 { statistics.waitingFrames += 1 }
         statistics.biasChanges = bias.changes
         statistics.usedSlots = table.usedCount

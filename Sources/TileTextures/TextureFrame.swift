@@ -54,15 +54,15 @@ public struct TextureStatistics: Hashable, Sendable {
     /// Uploads.
     public internal(set) var uploads = 0
     /// Bytes of the uploads.
-    public internal(set) var uploadedBytes = 0
+    public internal(set) var uploadedBytes = ByteCount.bytes(0)
     /// Maximum uploads of a frame.
     public internal(set) var peakUploads = 0
     /// Maximum bytes of a frame's uploads.
-    public internal(set) var peakUploadedBytes = 0
+    public internal(set) var peakUploadedBytes = ByteCount.bytes(0)
     /// Uploads of tiles that were not on screen.
     public internal(set) var aheadUploads = 0
     /// Bytes of those.
-    public internal(set) var aheadBytes = 0
+    public internal(set) var aheadBytes = ByteCount.bytes(0)
     /// Those that have been drawn since.
     public internal(set) var aheadDrawn = 0
     /// Frames in which a needed tile was ready and waited for an upload.
@@ -80,10 +80,11 @@ public struct TextureStatistics: Hashable, Sendable {
     /// Adds the counts of other slots; maxima are maxima of both.
     package mutating func add(_ other: TextureStatistics) {
         let sums: [WritableKeyPath<TextureStatistics, Int>] = [
-            \.frames, \.uploads, \.uploadedBytes, \.aheadUploads, \.aheadBytes, \.aheadDrawn, \.waitingFrames,
-            \.evictions, \.biasChanges, \.usedSlots,
+            \.frames, \.uploads, \.aheadUploads, \.aheadDrawn, \.waitingFrames, \.evictions, \.biasChanges, \.usedSlots,
         ]
         for field in sums { self[keyPath: field] += other[keyPath: field] }
+        uploadedBytes += other.uploadedBytes
+        aheadBytes += other.aheadBytes
         peakUploads = max(peakUploads, other.peakUploads)
         peakUploadedBytes = max(peakUploadedBytes, other.peakUploadedBytes)
     }

@@ -41,7 +41,7 @@ struct StoreArguments: ParsableArguments {
     /// Opens the stores, nearest first.
     func open() throws -> [any TileStore] {
         var stores: [any TileStore] = []
-        if let disk { stores.append(try TileDiskStore(path: disk, byteLimit: diskLimit ?? usualDiskLimit)) }
+        if let disk { stores.append(try TileDiskStore(path: disk, byteLimit: .bytes(diskLimit ?? usualDiskLimit))) }
         if let shared { stores.append(try TileSharedStore(SharedServer.list(shared))) }
         return stores
     }

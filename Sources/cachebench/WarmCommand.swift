@@ -75,9 +75,9 @@ struct WarmCommand: ParsableCommand {
             let tileBytes = pyramid.levels.map {
                 replay.pixelFormat.byteCount(width: $0.pixelWidth, height: $0.pixelHeight) ?? 0
             }
-            var limit = Warm.byteLimit(tileBytes: tileBytes.max() ?? 0)
-            limit += stores.reduce(0) { $0 + $1.statistics.memoryBytes }
-            let cache = try TileCache(byteLimit: .bytes(limit), workers: workers)
+            var limit = ByteCount.bytes(Warm.byteLimit(tileBytes: tileBytes.max() ?? 0))
+            for store in stores { limit += store.statistics.memorySize }
+            let cache = try TileCache(byteLimit: limit, workers: workers)
             var options = WarmOptions()
             (options.levels, options.region, options.rate) = (levels, region, rate)
             let layer = try source.addLayer(cache, pyramid, stores)

@@ -8,7 +8,7 @@ import TileCache
 
 /// Damage and failing disks. Misses and refusals, never wrong bytes, and a store that opens the next time.
 @Suite struct DiskFaultTests {
-    private static let limit = 4 << 20
+    private static let limit = ByteCount.mebibytes(4)
 
     private static func open(_ folder: ScratchFolder, _ disk: FaultyDisk? = nil) throws -> TileDiskStore {
         try TileDiskStore(path: folder.path, byteLimit: limit, options: .test(disk))
@@ -60,7 +60,7 @@ import TileCache
                 Self.work(store, seed: UInt64(cut), steps: 80)
                 _ = Self.verify(store, "cut \(cut), while it fails")
             }
-            #expect(folder.byteCount <= Self.limit, "cut \(cut)")
+            #expect(folder.byteCount <= Self.limit.bytes, "cut \(cut)")
             let store = try Self.open(folder)
             let found = Self.verify(store, "cut \(cut)")
             entries += found
@@ -103,7 +103,7 @@ import TileCache
                 found += Self.verify(store, "seed \(seed), round \(round), after writes")
                 corrupt += store.statistics.misses[.corrupt] ?? 0
                 resets += store.statistics.resets
-                #expect(folder.byteCount <= Self.limit, "seed \(seed), round \(round)")
+                #expect(folder.byteCount <= Self.limit.bytes, "seed \(seed), round \(round)")
                 // The store works again, whatever it had to drop.
                 store.flush()
                 let key = MadeEntry.key(1)
@@ -170,7 +170,7 @@ import TileCache
         store.put(key, MadeEntry.bytes(key, version: 9, count: 500))
         store.flush()
         #expect(store.bytes(key) != nil)
-        #expect(store.statistics.memoryBytes < 64 << 20)
+        #expect(store.statistics.memorySize < .mebibytes(64))
     }
 
     @Test func aReadOnlyDisk() throws {
@@ -188,7 +188,7 @@ import TileCache
         #expect(store.put(MadeEntry.key(2), [1]) == .refused)
         for _ in 0..<2 { #expect(!store.raiseGeneration(of: key.namespace, to: 1)) }
         #expect(store.cause(key) == .oldGeneration, "in memory all the same")
-        #expect(try !store.setByteLimit(8 << 20))
+        #expect(try !store.setByteLimit(.mebibytes(8)))
         store.completeFilter()
         #expect(store.presence(of: key) == .present)
     }

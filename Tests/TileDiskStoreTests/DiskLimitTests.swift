@@ -13,7 +13,7 @@ import TileCache
         let folder = ScratchFolder()
         let disk = FaultyDisk()
         var limit = 4 << 20
-        var store: TileDiskStore? = try TileDiskStore(path: folder.path, byteLimit: limit, options: .test(disk))
+        var store: TileDiskStore? = try TileDiskStore(path: folder.path, byteLimit: .bytes(limit), options: .test(disk))
         // Expected entry, if the store has one.
         var newest: [TileStoreKey: (bytes: [UInt8], generation: UInt64, freshness: TileStoreFreshness)] = [:]
         var generations: [TileStoreNamespace: UInt64] = [:]
@@ -69,7 +69,7 @@ import TileCache
                 generations[key.namespace] = generation + 1
             case 90..<95:
                 let next = 4 << 20 + random.below(12 << 20)
-                #expect(try store!.setByteLimit(next), "seed \(seed), step \(step)")
+                #expect(try store!.setByteLimit(.bytes(next)), "seed \(seed), step \(step)")
                 // Until it returns, the larger one holds.
                 limit = max(limit, next)
                 check(step)
@@ -78,7 +78,7 @@ import TileCache
                 store = nil
                 if random.oneIn(2) { limit = 4 << 20 + random.below(12 << 20) }
                 let size = folder.byteCount
-                store = try TileDiskStore(path: folder.path, byteLimit: limit, options: .test(disk))
+                store = try TileDiskStore(path: folder.path, byteLimit: .bytes(limit), options: .test(disk))
                 // A limit lower than the last one is met when the store is open.
                 disk.state.withLock { state in
                     #expect(state.peak <= max(limit, size + DiskBudget(pages: size / 16_384).journalBytes))
@@ -92,13 +92,13 @@ import TileCache
         let counts = store!.statistics
         #expect(found > 20)
         #expect(counts.failures == 0 && counts.resets == 0, "seed \(seed): \(store!.lastFailure ?? "")")
-        #expect(counts.memoryBytes < 16 << 20)
+        #expect(counts.memorySize < .mebibytes(16))
     }
 
     /// Statistics count each accepted entry once.
     @Test func everyEntryIsCounted() throws {
         let folder = ScratchFolder()
-        let store = try TileDiskStore(path: folder.path, byteLimit: 4 << 20, options: .test())
+        let store = try TileDiskStore(path: folder.path, byteLimit: .mebibytes(4), options: .test())
         var random = SplitMix64(seed: 5)
         var results: [TileStorePut: Int] = [:]
         for number in 0..<500 {
@@ -110,6 +110,6 @@ import TileCache
         #expect(counts.refused == results[.refused, default: 0])
         #expect(counts.writes + counts.unchanged + counts.dropped == 500)
         #expect(counts.entries == counts.writes - counts.evictions)
-        #expect(counts.diskBytes == folder.byteCount)
+        #expect(counts.diskSize == .bytes(folder.byteCount))
     }
 }

@@ -10,7 +10,7 @@ import TileCache
 /// Recovery of a store after failures, and its limits.
 @Suite(.timeLimit(.minutes(15))) struct DiskRecoveryTests {
     private static func open(_ folder: ScratchFolder, _ disk: FaultyDisk? = nil) throws -> TileDiskStore {
-        try TileDiskStore(path: folder.path, byteLimit: 4 << 20, options: .test(disk))
+        try TileDiskStore(path: folder.path, byteLimit: .mebibytes(4), options: .test(disk))
     }
 
     private static func fill(_ store: TileDiskStore, _ numbers: Range<Int> = 0..<40, bytes: Int = 60_000) {
@@ -226,7 +226,7 @@ import TileCache
         }
         isPutting.wait()
         for _ in 0..<20 { store.flush() }
-        #expect(try store.setByteLimit(5 << 20))
+        #expect(try store.setByteLimit(.mebibytes(5)))
         isOver.store(true, ordering: .relaxed)
         ended.wait()
     }
@@ -323,14 +323,14 @@ import TileCache
         let folder = ScratchFolder()
         var options = TileDiskStoreOptions.test()
         options.readers = 3
-        let store = try TileDiskStore(path: folder.path, byteLimit: 64 << 20, options: options)
+        let store = try TileDiskStore(path: folder.path, byteLimit: .mebibytes(64), options: options)
         store.completeFilter()
-        let empty = store.statistics.memoryBytes
+        let empty = store.statistics.memorySize.bytes
         let key = MadeEntry.key(1)
         store.put(key, MadeEntry.bytes(key, version: 1, count: 1_000_000))
         store.flush()
         // Two copies for each reader and for the writer: of the payload and of 120 bytes of header.
-        let grown = store.statistics.memoryBytes - empty
+        let grown = store.statistics.memorySize.bytes - empty
         #expect(grown >= 8 * 1_000_120 && grown < 8 * 1_000_120 + 1024)
         for number in 2...9000 { store.put(MadeEntry.key(number), [1]) }
         store.flush()
@@ -341,7 +341,7 @@ import TileCache
             // 9,000 entries take three steps of the queue.
             store.core.buildFilter()
             #expect(store.presence(of: key) == .unknown)
-            #expect(store.statistics.memoryBytes - empty - grown >= filters)
+            #expect(store.statistics.memorySize.bytes - empty - grown >= filters)
         }
     }
 }

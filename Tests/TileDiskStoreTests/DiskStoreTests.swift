@@ -6,12 +6,12 @@ import TileCache
 @testable import TileDiskStore
 
 @Suite struct DiskStoreTests {
-    private static let limit = 8 << 20
+    private static let limit = ByteCount.mebibytes(8)
 
     private static func open(
         _ folder: ScratchFolder,
         _ disk: FaultyDisk? = nil,
-        limit: Int = limit
+        limit: ByteCount = limit
     ) throws -> TileDiskStore {
         try TileDiskStore(path: folder.path, byteLimit: limit, options: .test(disk))
     }
@@ -145,14 +145,14 @@ import TileCache
     @Test func presence() throws {
         let folder = ScratchFolder()
         do {
-            let store = try Self.open(folder, limit: 32 << 20)
+            let store = try Self.open(folder, limit: .mebibytes(32))
             for number in 0..<9000 {
                 let key = MadeEntry.key(number)
                 store.put(key, MadeEntry.bytes(key, version: 1, count: 20))
                 if number % 2000 == 0 { store.flush() }
             }
         }
-        let store = try Self.open(folder, limit: 32 << 20)
+        let store = try Self.open(folder, limit: .mebibytes(32))
         // Its steps alternate with other queued work.
         store.completeFilter()
         for number in 0..<9000 { #expect(store.presence(of: MadeEntry.key(number)) == .present) }
@@ -179,10 +179,10 @@ import TileCache
             }
         }
         do {
-            let store = try Self.open(folder, limit: 32 << 20)
+            let store = try Self.open(folder, limit: .mebibytes(32))
             fill(store, 0..<9000)
         }
-        let store = try Self.open(folder, limit: 32 << 20)
+        let store = try Self.open(folder, limit: .mebibytes(32))
         fill(store, 9000..<9500)
         store.flush()
         store.remove((0..<200).map { MadeEntry.key($0 * 7) })
@@ -195,7 +195,7 @@ import TileCache
 
     @Test func whatIsExpensiveStays() throws {
         let folder = ScratchFolder()
-        let store = try Self.open(folder, limit: 4 << 20)
+        let store = try Self.open(folder, limit: .mebibytes(4))
         // 40 expensive entries among cheap ones that would fill the store ten times.
         for number in 0..<1040 {
             let key = MadeEntry.key(number)
@@ -212,7 +212,7 @@ import TileCache
 
     @Test func whatIsUsedStays() throws {
         let folder = ScratchFolder()
-        let store = try Self.open(folder, limit: 4 << 20)
+        let store = try Self.open(folder, limit: .mebibytes(4))
         for number in 0..<400 {
             let key = MadeEntry.key(number)
             store.put(key, MadeEntry.bytes(key, version: 1, count: 30_000))
@@ -234,7 +234,7 @@ import TileCache
 
     @Test func settingsOutOfRangeAreRefused() throws {
         let folder = ScratchFolder()
-        func isRefused(_ limit: Int, _ change: (inout TileDiskStoreOptions) -> Void = { _ in }) -> Bool {
+        func isRefused(_ limit: ByteCount, _ change: (inout TileDiskStoreOptions) -> Void = { _ in }) -> Bool {
             var options = TileDiskStoreOptions.test()
             change(&options)
             do {
@@ -245,17 +245,20 @@ import TileCache
                 return true
             }
         }
-        #expect(isRefused(4 << 20 - 1) && !isRefused(4 << 20))
-        #expect(isRefused(1 << 45 + 1) && !isRefused(1 << 45))
-        #expect(isRefused(-1) && isRefused(.max))
-        #expect(isRefused(8 << 20) { $0.readers = 0 } && isRefused(8 << 20) { $0.readers = 65 })
-        #expect(isRefused(8 << 20) { $0.writeBufferBytes = 65_535 })
-        #expect(isRefused(8 << 20) { $0.longestWait = .seconds(-1) })
+        #expect(isRefused(.bytes(4 << 20 - 1)) && !isRefused(.mebibytes(4)))
+        #expect(isRefused(.bytes(1 << 45 + 1)) && !isRefused(.bytes(1 << 45)))
+        #expect(isRefused(.bytes(-1)) && isRefused(.bytes(.max)))
+        #expect(isRefused(Self.limit) { $0.readers = 0 } && isRefused(Self.limit) { $0.readers = 65 })
+        #expect(isRefused(Self.limit) { $0.writeBuffer = .bytes(65_535) })
+        #expect(!isRefused(Self.limit) { $0.writeBuffer = .kibibytes(64) })
+        #expect(isRefused(Self.limit) { $0.writeBuffer = .bytes(1 << 30 + 1) })
+        #expect(!isRefused(Self.limit) { $0.writeBuffer = .gibibytes(1) })
+        #expect(isRefused(Self.limit) { $0.longestWait = .seconds(-1) })
         #expect(throws: TileDiskStoreError.self) {
-            try TileDiskStore(path: folder.path + "/no/such", byteLimit: 8 << 20)
+            try TileDiskStore(path: folder.path + "/no/such", byteLimit: Self.limit)
         }
         let store = try Self.open(folder)
-        #expect(throws: TileDiskStoreError.self) { try store.setByteLimit(1) }
+        #expect(throws: TileDiskStoreError.self) { try store.setByteLimit(.bytes(1)) }
     }
 
     @Test func largeEntriesAndAFullBuffer() throws {
@@ -271,7 +274,7 @@ import TileCache
         }
         #expect(accepted == 3)
         #expect(store.statistics.dropped == 4 && store.statistics.refused == 1)
-        #expect(store.statistics.memoryBytes > 3 << 20)
+        #expect(store.statistics.memorySize > .mebibytes(3))
         store.flush()
         #expect(store.bytes(key) == MadeEntry.bytes(key, version: 1, count: 1 << 20))
         #expect(store.folderBytesAreWithinTheLimit(folder))
@@ -279,5 +282,5 @@ import TileCache
 }
 
 extension TileDiskStore {
-    func folderBytesAreWithinTheLimit(_ folder: ScratchFolder) -> Bool { folder.byteCount <= byteLimit }
+    func folderBytesAreWithinTheLimit(_ folder: ScratchFolder) -> Bool { folder.byteCount <= byteLimit.bytes }
 }

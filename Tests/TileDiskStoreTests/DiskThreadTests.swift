@@ -12,14 +12,14 @@ import TileCache
         var options = TileDiskStoreOptions.test()
         options.writeDelay = .zero
         options.readers = 2
-        let store = try TileDiskStore(path: folder.path, byteLimit: 6 << 20, options: options)
+        let store = try TileDiskStore(path: folder.path, byteLimit: .mebibytes(6), options: options)
         DispatchQueue.concurrentPerform(iterations: 6) { thread in
             var random = SplitMix64(seed: UInt64(thread))
             for step in 0..<150 {
                 let key = MadeEntry.key(random.below(100), namespace: thread % 3)
                 switch random.below(40) {
                 case 0: store.remove([key])
-                case 1: _ = try? store.setByteLimit(5 << 20 + random.below(1 << 20))
+                case 1: _ = try? store.setByteLimit(.bytes(5 << 20 + random.below(1 << 20)))
                 case 2: store.renew(key, TileStoreFreshness(stored: Int64(step)))
                 case 3: _ = store.statistics
                 case 4: store.flush()

@@ -1,4 +1,5 @@
 import Testing
+import TileCache
 
 @testable import TileSharedStore
 
@@ -39,7 +40,9 @@ import Testing
         #expect(!refuses { _ in })
         #expect(refuses { $0.answerTime = .microseconds(999) } && !refuses { $0.answerTime = .milliseconds(1) })
         #expect(refuses { $0.connections = 0 } && refuses { $0.connections = 65 })
-        #expect(refuses { $0.largestEntry = 1023 } && refuses { $0.writeBuffer = $0.largestEntry - 1 })
+        #expect(refuses { $0.largestEntry = .bytes(1023) } && !refuses { $0.largestEntry = .bytes(1024) })
+        #expect(refuses { $0.writeBuffer = .bytes($0.largestEntry.bytes - 1) })
+        #expect(!refuses { $0.writeBuffer = $0.largestEntry })
         #expect(refuses { $0.loadTime = .milliseconds(999) } && refuses { $0.longestWait = .seconds(3601) })
         #expect((try? TileSharedStore([])) == nil)
     }

@@ -177,7 +177,7 @@ struct TileSharedStoreTests {
     @Test func entriesBeyondTheLimitsAreRefusedOrDropped() throws {
         let server = try MemcachedServer()
         defer { server.end() }
-        let small = try store([server.port]) { ($0.largestEntry, $0.writeBuffer) = (1024, 1024) }
+        let small = try store([server.port]) { ($0.largestEntry, $0.writeBuffer) = (.bytes(1024), .bytes(1024)) }
         #expect(put(small, 1, 1) == .accepted)
         let large = TileStoreShape(format: .gray8, alpha: .ignored, width: 30, height: 31)
         [UInt8](repeating: 1, count: 930).withUnsafeBytes {
@@ -195,7 +195,7 @@ struct TileSharedStoreTests {
         server.send(SIGSTOP)
         let puts = (0..<20).map { put(small, $0, 1) }
         #expect(puts.contains(.dropped))
-        #expect(small.statistics.memoryBytes <= 1024 + 5 * 1024)
+        #expect(small.statistics.memorySize <= .bytes(1024 + 5 * 1024))
     }
 
     /// Each kind of failure is a miss. After a few the server is not asked, and once it works it is asked again.

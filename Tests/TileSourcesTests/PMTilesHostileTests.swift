@@ -31,7 +31,7 @@ import Testing
                     #expect(!isFailed || source.statistics.failureCount > 0)
                 }
             }
-            #expect(source.statistics.directoryBytes <= 24 << 20)
+            #expect(source.statistics.directoryMemory <= .mebibytes(24))
             return (true, source.statistics.lastFailure ?? "")
         } catch {
             #expect("\(error)".hasPrefix(path))

@@ -73,7 +73,7 @@ import Testing
                 }
             }
             #expect(source.statistics.failureCount == 0 && source.warning == nil)
-            #expect(source.statistics.directoryBytes >= MemoryLayout<PMTilesDirectory.Entry>.stride)
+            #expect(source.statistics.directoryMemory.bytes >= MemoryLayout<PMTilesDirectory.Entry>.stride)
             #expect(try source.readMetadata() == "{\"name\":\"made\"}")
         }
     }
@@ -253,8 +253,8 @@ import Testing
             for column in 0..<16 { for row in 0..<16 { _ = try source.loaded(4, column, row) } }
             for zoom in 0...3 { _ = try source.loaded(zoom, 0, 0) }
             let (root, leaf) = (128 + roots * entry, 128 + 16 * entry)
-            #expect(source.statistics.directoryBytes <= root + leaves * leaf)
-            #expect(source.statistics.directoryBytes > root + (leaves == roots ? 2 * leaf : 0))
+            #expect(source.statistics.directoryMemory.bytes <= root + leaves * leaf)
+            #expect(source.statistics.directoryMemory.bytes > root + (leaves == roots ? 2 * leaf : 0))
         }
     }
 
@@ -266,10 +266,10 @@ import Testing
         _ = try source.addLayer(to: cache)
         let held = { cache.core.read { $0.pool.ledger[.sources] } }
         let first = held()
-        #expect(first == source.statistics.directoryBytes && first > 0)
+        #expect(first == source.statistics.directoryMemory.bytes && first > 0)
         for column in 0..<16 { _ = try source.loaded(4, column, 3) }
         cache.core.noteHeldMemory()
-        #expect(held() == source.statistics.directoryBytes && held() > first && cache.shutdown())
+        #expect(held() == source.statistics.directoryMemory.bytes && held() > first && cache.shutdown())
     }
 
     @Test func aChangedArchiveIsAnError() throws {

@@ -100,7 +100,7 @@ import Testing
             let source = try TIFFTileSource(place, options: straight)
             #expect(source.pyramid.levels.count == expected.count && source.pyramid.worldWidth == 200)
             for (level, index) in expected.enumerated() { try expect(source, level, images[index]) }
-            #expect(source.statistics.directoryBytes > 0 && source.warning == nil)
+            #expect(source.statistics.directoryMemory > .bytes(0) && source.warning == nil)
         }
         // The second block has what the first had not.
         var count = 0

@@ -247,7 +247,8 @@ import Testing
         #expect(second.uploaded == [tile(6, 34, 33)])
         // No slot is left, and what was uploaded ahead is worth more.
         for _ in 0..<50 { #expect(core.step(&scene, Self.four).picks.isEmpty) }
-        #expect(core.statistics.aheadUploads == 2 && core.statistics.aheadBytes == 2 * TextureScene.tileBytes)
+        #expect(core.statistics.aheadUploads == 2)
+        #expect(core.statistics.aheadBytes == .bytes(2 * TextureScene.tileBytes))
         // The view moves on: both are drawn in its first frame.
         let moved = core.step(&scene, TextureScene.viewport(2112 + 64, 2112))
         #expect(moved.result.placements.allSatisfy { $0.isExact } && !moved.picks.contains { !$0.isAhead })

@@ -67,8 +67,8 @@ struct StoreReading {
             tier.writes = counts.writes
             tier.refusals = counts.dropped + counts.refused
             tier.evictions = now.evictions - before.evictions
-            tier.bytesRead = now.bytesRead - before.bytesRead
-            tier.bytesWritten = now.bytesWritten - before.bytesWritten
+            tier.bytesRead = now.bytesRead.bytes - before.bytesRead.bytes
+            tier.bytesWritten = now.bytesWritten.bytes - before.bytesWritten.bytes
             tier.waitMilliseconds = Double(counts.waits.nanoseconds) / 1e6
             return tier
         }

@@ -29,7 +29,7 @@ final class StressStore: TileStore {
     var statistics: TileStoreStatistics {
         var statistics = TileStoreStatistics()
         // What a store holds changes with time.
-        statistics.memoryBytes = state.withLock { $0.entries.count } * 16
+        statistics.memorySize = .bytes(state.withLock { $0.entries.count } * 16)
         return statistics
     }
 

@@ -17,6 +17,15 @@ public struct ByteCount: Hashable, Sendable, Comparable, CustomStringConvertible
         return ByteCount(bytes: overflow ? .max : bytes)
     }
 
+    /// Adds two counts, clamped to the largest number.
+    public static func + (a: ByteCount, b: ByteCount) -> ByteCount {
+        let (bytes, overflow) = a.bytes.addingReportingOverflow(b.bytes)
+        return ByteCount(bytes: overflow ? .max : bytes)
+    }
+
+    /// Adds a count to another, clamped to the largest number.
+    public static func += (a: inout ByteCount, b: ByteCount) { a = a + b }
+
     /// Orders by size.
     public static func < (a: ByteCount, b: ByteCount) -> Bool { a.bytes < b.bytes }
 

@@ -44,8 +44,8 @@ extension CacheCore {
             return stores == nil && isIdle ? nil : (stores, sources)
         }
         guard let asked else { return }
-        let storeBytes = asked.stores?.living.reduce(0) { $0 + $1.statistics.memoryBytes }
-        let sourceBytes = asked.sources?.reduce(0) { $0 + max($1.heldMemory.bytes, 0) }
+        let storeBytes = asked.stores?.living.reduce(ByteCount.bytes(0)) { $0 + $1.statistics.memorySize }.bytes
+        let sourceBytes = asked.sources?.reduce(ByteCount.bytes(0)) { $0 + $1.heldMemory }.bytes
         perform { state in
             // Without room, which only leases and pins can take, it is tried again.
             if let storeBytes, state.pool.charge(storeBytes - state.stores.byteCount, to: .stores) {

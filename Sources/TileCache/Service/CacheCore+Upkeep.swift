@@ -119,7 +119,7 @@ extension CacheCore {
         let known = read { $0.stores }.living
         var new: [any TileStore] = []
         for store in tiers.stores where !(known + new).contains(where: { $0 === store }) { new.append(store) }
-        return new.reduce(0) { $0 + $1.statistics.memoryBytes }
+        return new.reduce(ByteCount.bytes(0)) { $0 + $1.statistics.memorySize }.bytes
     }
 
     private func check(_ share: LayerShare) throws(TileCacheError) {

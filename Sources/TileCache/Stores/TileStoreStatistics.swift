@@ -21,15 +21,15 @@ public struct TileStoreStatistics: Hashable, Sendable {
     /// Times that damaged files were replaced by empty ones.
     public var resets = 0
     /// Bytes of headers and payloads lent.
-    public var bytesRead = 0
+    public var bytesRead = ByteCount.bytes(0)
     /// Bytes of headers and payloads written.
-    public var bytesWritten = 0
+    public var bytesWritten = ByteCount.bytes(0)
     /// Entries at present; `nil` if unknown.
     public var entries: Int?
-    /// Bytes of all files at present; `nil` if the store has none.
-    public var diskBytes: Int?
-    /// Upper bound of the store's memory at present, in bytes.
-    public var memoryBytes = 0
+    /// Size of all files at present; `nil` if the store has none.
+    public var diskSize: ByteCount?
+    /// Upper bound of the store's memory at present.
+    public var memorySize = ByteCount.bytes(0)
 
     /// Creates counts of zero.
     public init() {}

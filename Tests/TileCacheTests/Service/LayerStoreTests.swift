@@ -358,7 +358,7 @@ import Testing
     }
 
     @Test func storesCountAgainstTheLimit() throws {
-        let store = MemoryStore(memoryBytes: 5 * StillScene.tileBytes)
+        let store = MemoryStore(memorySize: .bytes(5 * StillScene.tileBytes))
         let origin = Origin()
         let run = try Run([store], origin, tiles: 8)
         #expect(run.scene.cache.core.read { $0.pool.ledger[.stores] } == 5 * StillScene.tileBytes)
@@ -393,7 +393,7 @@ import Testing
 
     /// The last layer of a store releases it and its bytes; its counts stay.
     @Test func aStoreEndsWithTheLastOfItsLayers() throws {
-        var store: MemoryStore? = MemoryStore(memoryBytes: 4096)
+        var store: MemoryStore? = MemoryStore(memorySize: .bytes(4096))
         weak let known = store
         let run = try Run([try #require(store)], Origin())
         let second = try run.scene.cache.addLayer(

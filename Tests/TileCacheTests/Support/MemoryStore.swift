@@ -10,7 +10,7 @@ final class MemoryStore: TileStore {
         var kinds: [TileStorePayload: Int] = [:]
         var renewals = 0
         var late = 0
-        var memoryBytes = 0
+        var memorySize = ByteCount.bytes(0)
         var answer = TileStorePut.accepted
         var knowsAbsences = true
         var whileGetting: (@Sendable () -> Void)?
@@ -20,9 +20,9 @@ final class MemoryStore: TileStore {
     private let state = Lock(State())
     let keepsUndrawnTiles: Bool
 
-    init(keepsUndrawnTiles: Bool = false, memoryBytes: Int = 0) {
+    init(keepsUndrawnTiles: Bool = false, memorySize: ByteCount = .bytes(0)) {
         self.keepsUndrawnTiles = keepsUndrawnTiles
-        state.withLock { $0.memoryBytes = memoryBytes }
+        state.withLock { $0.memorySize = memorySize }
     }
 
     var label: String { "memory" }
@@ -50,9 +50,9 @@ final class MemoryStore: TileStore {
         get { state.withLock { $0.afterReading } }
         set { state.withLock { $0.afterReading = newValue } }
     }
-    var memoryBytes: Int {
-        get { state.withLock { $0.memoryBytes } }
-        set { state.withLock { $0.memoryBytes = newValue } }
+    var memorySize: ByteCount {
+        get { state.withLock { $0.memorySize } }
+        set { state.withLock { $0.memorySize = newValue } }
     }
 
     var firstKey: TileStoreKey? { state.withLock { $0.entries.keys.first } }
@@ -68,7 +68,7 @@ final class MemoryStore: TileStore {
 
     var statistics: TileStoreStatistics {
         var statistics = TileStoreStatistics()
-        statistics.memoryBytes = memoryBytes
+        statistics.memorySize = memorySize
         return statistics
     }
 

@@ -101,10 +101,10 @@ extension TileDiskStore {
 }
 
 extension TileDiskStoreOptions {
-    static func test(_ disk: FaultyDisk? = nil, buffer: Int = 4 << 20) -> TileDiskStoreOptions {
+    static func test(_ disk: FaultyDisk? = nil, buffer: ByteCount = .mebibytes(4)) -> TileDiskStoreOptions {
         // Batches are written by flush(), so that a run can be repeated.
         var options = TileDiskStoreOptions(
-            writeBufferBytes: buffer,
+            writeBuffer: buffer,
             longestWait: .seconds(10),
             writeDelay: .seconds(3600)
         )

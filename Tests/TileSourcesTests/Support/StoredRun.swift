@@ -7,7 +7,7 @@ import TileDiskStore
 /// Draws the finest level of a source; returns how many tiles a store took. Waits until it took a number of them.
 func writes(of source: some PyramidTileSource, expecting count: Int) throws -> Int {
     let folder = ScratchFolder()
-    let store = try TileDiskStore(path: "\(folder.path)/store", byteLimit: 8 << 20)
+    let store = try TileDiskStore(path: "\(folder.path)/store", byteLimit: .mebibytes(8))
     defer { store.close() }
     let cache = try TileCache(byteLimit: .mebibytes(16), workers: 4)
     let layer = try source.addLayer(to: cache, stores: [store])
@@ -57,7 +57,7 @@ final class StoredRun {
         _ change: (inout HTTPTileOptions) -> Void = { _ in }
     ) throws {
         self.folder = folder
-        store = try TileDiskStore(path: "\(folder.path)/store", byteLimit: 8 << 20)
+        store = try TileDiskStore(path: "\(folder.path)/store", byteLimit: .mebibytes(8))
         let store = store
         let key = TileStoreKey(
             namespace: TileStoreNamespace(high: 0, low: 0),

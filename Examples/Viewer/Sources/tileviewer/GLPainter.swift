@@ -181,7 +181,7 @@ final class GLPainter: Painter {
             text.levelBias = step.levelBias
             text.uploads = step.uploads.count
             text.allUploads = pane.slots.statistics.uploads
-            text.peakBytes = pane.slots.statistics.peakUploadedBytes
+            text.peakBytes = pane.slots.statistics.peakUploadedBytes.bytes
             text.budget = options.uploadBytes
         }
         // From the next frame.

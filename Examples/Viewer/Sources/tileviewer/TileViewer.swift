@@ -211,7 +211,7 @@ struct TileViewer: ParsableCommand {
             settings.rules = compare
             settings.slots = software ? nil : slots
             settings.pixelsPerPoint = uiScale
-            if let disk { settings.stores = [try TileDiskStore(path: disk, byteLimit: 1 << 30)] }
+            if let disk { settings.stores = [try TileDiskStore(path: disk, byteLimit: .gibibytes(1))] }
             try Session(world, settings, script: events, playback: playback).run()
         } catch let error as ExitCode {
             throw error

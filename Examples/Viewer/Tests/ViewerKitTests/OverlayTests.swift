@@ -99,7 +99,7 @@ import TileDiskStore
     @Test func tiersHaveRows() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let store = try TileDiskStore(path: folder.path, byteLimit: 16 << 20)
+        let store = try TileDiskStore(path: folder.path, byteLimit: .mebibytes(16))
         defer { store.close() }
         let first = try facts(LayerStores([store], dataSet: ["plain"]))
         store.flush()
