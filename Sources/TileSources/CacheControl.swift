@@ -42,7 +42,7 @@ struct CacheControl: Equatable {
         return min(Int64(text) ?? longest, longest)
     }
 
-    /// Takes one directive from the front, with the comma after it; `nil` if a quote in it does not end.
+    /// Takes one directive and the comma after it from the front. `nil` if a quote in it does not end.
     ///
     /// - Returns: The name in lower case, and the value without quotes.
     private static func directive(_ bytes: inout Substring.UTF8View) -> (name: String, value: String?)? {

@@ -84,7 +84,7 @@ final class Database {
 
     deinit { sqlite3_close_v2(handle) }
 
-    /// Prepares a query; `nil` if it does not fit the schema, or ``refusal`` says why it is not run.
+    /// Prepares a query. `nil` if it does not fit the schema, or if ``refusal`` says why it is not run.
     func query(_ text: String) -> Query? {
         refill()
         var statement: OpaquePointer?

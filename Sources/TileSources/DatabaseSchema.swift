@@ -45,7 +45,7 @@ struct DatabaseSchema {
     func refusal(of root: String) -> String? {
         var sizes: [String: Int] = [:]
         var isUnsafe = false
-        /// Counts the words of a statement with its views expanded; a view being counted is part of a cycle.
+        /// Counts the words of a statement with its views expanded. A view being counted is part of a cycle.
         func size(_ name: String) -> Int {
             if let known = sizes[name] { return known }
             guard let statement = statements[name] else { return 0 }

@@ -1,4 +1,4 @@
-/// Contents of a `.dzi` file: an XML element `Image` with `TileSize`, `Overlap` and `Format`, and `Size` within it.
+/// Contents of a `.dzi` file. Its XML element `Image` has `TileSize`, `Overlap` and `Format`, and `Size` within it.
 struct DeepZoomDescriptor: Equatable {
     var width: Int
     var height: Int

@@ -14,7 +14,8 @@ public final class DeepZoomTileSource: BlockingTileSource, TileDecoder, PyramidT
     /// Pixels that neighbouring tiles share on each side; they are never drawn.
     public var overlap: Int { descriptor.overlap }
 
-    /// Path, size and modification time of the descriptor; path and modification time of the folder of tiles.
+    /// Identity of the descriptor and of the folder of tiles. The first has path, size and modification time, the
+    /// second path and modification time.
     ///
     /// Tiles that change inside the folder are not noticed: invalidate the layer (`TileCache.invalidate`).
     public let dataSet: [String]

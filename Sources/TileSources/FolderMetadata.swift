@@ -18,7 +18,7 @@ enum FolderMetadata {
         return nil
     }
 
-    /// Describes a difference between the metadata's order of rows and the layout; `nil` if there is none.
+    /// Describes a difference between the metadata's order of rows and the layout. `nil` if there is none.
     static func warning(_ folder: String, names: [String], layout: TileFolderLayout) -> String? {
         let isRead: TileRowOrder = layout.order == .tms ? .fromBottom : .fromTop
         guard let (order, file) = rowOrder(of: folder, names: names), order != isRead else { return nil }

@@ -39,7 +39,7 @@ enum HTTPDate {
         }
     }
 
-    /// Finds the century of a short year: the latest for which the date is at most 50 years ahead.
+    /// Finds the century of a short year. It is the latest for which the date is at most 50 years ahead.
     private static func century(of year: Int, _ now: Int64, _ seconds: (Int) -> Int64?) -> Int64? {
         // With 13 leap days.
         let fiftyYears: Int64 = 18_263 * 86_400

@@ -1,11 +1,11 @@
 import TileCache
 
-/// A short document of a server, such as the description of a tile service, fetched as a whole.
+/// A short document of a server, fetched as a whole. For example the description of a tile service.
 final class HTTPDocument: HTTPJob {
     let address: String
     let limit: Int
     private let answer = Awaited<Result<[UInt8], TileLoadFailure>>()
-    /// Kept and never called: if it is dropped at once, Swift 6.3's optimiser leaks the closure's weak references.
+    /// Kept and never called. If it is dropped at once, Swift 6.3's optimiser leaks the closure's weak references.
     private let handler = Lock<(@Sendable () -> Void)?>(nil)
 
     private init(_ address: String, limit: Int) { (self.address, self.limit) = (address, limit) }

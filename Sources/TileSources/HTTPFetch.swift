@@ -115,7 +115,7 @@ final class HTTPFetch {
         return easy
     }
 
-    /// Returns whether the target has the scheme, host and port of the job's home; if so, adds user and password.
+    /// Returns whether the target has the scheme, host and port of the job's home. If so, adds user and password.
     private func authorize(_ easy: OpaqueCurl) -> Bool {
         guard current != job.home else { return true }
         guard let own = HTTPAddress(job.home), let target = HTTPAddress(current), own.origin == target.origin else {

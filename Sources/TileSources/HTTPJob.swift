@@ -15,8 +15,8 @@ struct HTTPAnswerHead {
 /// engine.
 protocol HTTPJob: AnyObject, Sendable {
     var address: String { get }
-    /// Address whose scheme, host and port get the options' headers, and whose user and password are used. Default:
-    /// the job's own.
+    /// Address whose origin gets the options' headers. Its user and password are used. An origin is scheme, host and
+    /// port. Default: the job's own.
     var home: String { get }
     /// Name of what is fetched, for messages.
     var name: String { get }

@@ -9,7 +9,8 @@ public import TileCache
     import Darwin
 #endif
 
-/// Tiles from a server, by an address with places for zoom, column and row, or as IIIF or WMTS describes them.
+/// Tiles from a server, by an address template, or as IIIF or WMTS describes them. A template has places for zoom,
+/// column and row.
 ///
 /// One thread fetches, on a bounded number of reused connections; other threads decode. Cancels unwanted requests.
 /// Retries transient failures with back-off, a bounded number of times; after that the cache retries with its own
@@ -18,9 +19,10 @@ public import TileCache
 public final class HTTPTileSource: TileSource, TileDecoder, PyramidTileSource {
     /// The address with its places, or that of the description.
     public let name: String
-    /// One level for each of the options' zooms, of a square world; those of IIIF or WMTS.
+    /// One level for each of the options' zooms, of a square world. With IIIF or WMTS, the levels that the server
+    /// describes.
     public let pyramid: TilePyramid
-    /// Part of the world that is known to have tiles: WMTS's limits of the finest matrix, or all of the world.
+    /// Part of the world that is known to have tiles. WMTS's limits of the finest matrix, or all of the world.
     public let contents: PixelRect
     /// A warning if other layers or matrices of a WMTS server were not chosen; otherwise `nil`.
     public let warning: String?
@@ -217,7 +219,7 @@ final class HTTPDelivery: Sendable {
         queues.next.async { [self] in write(answer, to: request, at: place, from: address) }
     }
 
-    /// Completes a request whose stored tile the server has confirmed; the cache reads it from its store again.
+    /// Completes a request whose stored tile the server has confirmed. The cache reads it from its store again.
     func confirm(_ request: TileRequest, _ freshness: TileStoreFreshness) {
         queues.next.async {
             request.complete { pixels in

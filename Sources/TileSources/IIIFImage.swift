@@ -1,6 +1,6 @@
 import TileCache
 
-/// An image of a server of the IIIF Image API, version 2 or 3: the fields of its `info.json`.
+/// An image of the IIIF Image API, version 2 or 3. Has the fields of the server's `info.json`.
 ///
 /// Levels are the scale factors of `tiles`. Where tiles are not listed they are cut by powers of two if the server cuts
 /// any region; otherwise the levels are the listed `sizes`. Requests are canonical. See
@@ -8,7 +8,7 @@ import TileCache
 struct IIIFImage: Equatable {
     /// One resolution.
     struct Level: Equatable {
-        /// Pixels of the image for one of the level; 0 for a level that is one image of a listed size.
+        /// Pixels of the image for one of the level. 0 for a level that is one image of a listed size.
         var factor: Int
         var width: Int
         var height: Int
@@ -92,7 +92,7 @@ struct IIIFImage: Equatable {
         return fields.json["@id"] != nil ? 2 : 3
     }
 
-    /// Whether the server cuts any region: level 1 or 2, or the feature `regionByPx` beside level 0.
+    /// Whether the server cuts any region. That takes level 1 or 2, or the feature `regionByPx` beside level 0.
     private static func cutsRegions(_ fields: IIIFFields) -> Bool {
         let profile = fields.json["profile"]
         let parts = profile?.elements ?? [profile].compactMap(\.self)

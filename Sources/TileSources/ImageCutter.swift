@@ -39,7 +39,7 @@ final class ImageCutter {
     /// Tiles of each level, finest first, row by row.
     private(set) var tiles: [[CutTile]] = []
 
-    /// Bytes that the bands of a pyramid need, with the scratch memory of its tiles; `nil` if they overflow.
+    /// Bytes for the bands of a pyramid and the scratch memory of its tiles. `nil` if they overflow.
     static func byteCount(_ pyramid: TilePyramid, bytesPerPixel: Int) -> Int? {
         var total = 0
         for level in pyramid.levels {

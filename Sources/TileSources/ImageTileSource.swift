@@ -1,6 +1,6 @@
 public import TileCache
 
-/// One large image, PNG, JPEG, WebP or TIFF in strips, cut into a pyramid when it is opened.
+/// One large image, cut into a pyramid when it is opened. PNG, JPEG, WebP, or TIFF in strips.
 ///
 /// PNG, JPEG and TIFF are decoded row by row, in bands as high as a tile. An interlaced PNG, a progressive JPEG and any WebP
 /// can only be decoded as a whole, and count with all of their pixels. Coarser levels are made by halving. The tiles of
@@ -13,8 +13,8 @@ public final class ImageTileSource: BlockingTileSource, MemoryReportingSource, P
     public let pyramid: TilePyramid
     /// Pixel format and other options of the layer.
     public let layerOptions: LayerOptions
-    /// Peak memory of cutting: 8 bytes for each pixel of a row of the image times the tile size (a band of each level),
-    /// and what the decoder needs besides rows.
+    /// Peak memory of cutting. It is 8 bytes for each pixel of an image row times the tile size, for a band of each
+    /// level, and what the decoder needs besides rows.
     public let cuttingMemory: ByteCount
     /// Path, size and modification time of the file, and how its coarser levels are averaged.
     public let dataSet: [String]
@@ -120,7 +120,7 @@ public final class ImageTileSource: BlockingTileSource, MemoryReportingSource, P
     /// Counts of loads and failures so far.
     public var statistics: TileSourceStatistics { counter.statistics }
 
-    /// Memory of the table of tiles, which counts against the limit of each cache with a layer of this source.
+    /// Memory of the table of tiles. It counts against the limit of each cache with a layer of this source.
     public var heldMemory: ByteCount {
         .bytes(tiles.reduce(0) { $0 + $1.count * MemoryLayout<CutTile>.stride })
     }
@@ -157,7 +157,7 @@ public final class ImageTileSource: BlockingTileSource, MemoryReportingSource, P
     }
 }
 
-/// A codec and memory for a block: one for each worker that reads at the same time.
+/// A codec and memory for a block. Each worker that reads at the same time has one.
 ///
 /// Unchecked: it is used by one thread, or in the source's list of unused ones.
 private final class TileReader: @unchecked Sendable {

@@ -4,7 +4,7 @@ import TileCache
 struct MBTilesMetadata {
     var values: [String: String] = [:]
 
-    /// Reads names and values that are text, up to 1,000 rows and 1 MiB; the table may be missing.
+    /// Reads names and values as text, up to 1,000 rows and 1 MiB. The table may be missing.
     ///
     /// - Throws: ``TileSourceError`` if the table is a view that is refused, or takes too long.
     init(_ database: Database, _ path: String) throws(TileSourceError) {
@@ -25,8 +25,8 @@ struct MBTilesMetadata {
         values[name].flatMap { Int($0) }.flatMap { MapPyramid.zooms.contains($0) ? $0 : nil }
     }
 
-    /// Left, bottom, right and top in degrees as a part of the world's square. x and y are 0 to 1, y downwards; `nil`
-    /// if they are missing or invalid.
+    /// Left, bottom, right and top in degrees as a part of the world's square. Both axes run from 0 to 1, y downwards.
+    /// `nil` if they are missing or invalid.
     var bounds: PixelRect? {
         let numbers = values["bounds"]?.split(separator: ",").map { part in
             Double(part.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed().map(String.init).joined())

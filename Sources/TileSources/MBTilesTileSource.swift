@@ -1,6 +1,6 @@
 public import TileCache
 
-/// Tiles in an MBTiles file: an SQLite database with PNG, JPEG or WebP images, rows counted from the bottom.
+/// Tiles in an MBTiles file. It is an SQLite database with PNG, JPEG or WebP images, rows counted from the bottom.
 ///
 /// A tile without a row is absent. The file is untrusted: values of other types, images of another size, damaged pages
 /// and endless views are failures that ``statistics`` counts. Each worker that reads at the same time has its own
@@ -12,8 +12,8 @@ public final class MBTilesTileSource: BlockingTileSource, TileDecoder, PyramidTi
     public let pyramid: TilePyramid
     /// Pixel format and other options of the layer.
     public let layerOptions: LayerOptions
-    /// The metadata's `minzoom` and `maxzoom` if there are tiles of both, else those of the tiles; `zooms.lowerBound`
-    /// is level 0.
+    /// The metadata's `minzoom` and `maxzoom` if there are tiles of both. Otherwise the zooms of the tiles.
+    /// `zooms.lowerBound` is level 0.
     public let zooms: ClosedRange<Int>
     /// The metadata's `bounds`, in world pixels; the whole world if it has none.
     public let contents: PixelRect

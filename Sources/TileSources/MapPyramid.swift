@@ -13,7 +13,7 @@ public enum TileRowOrder: String, CaseIterable, Hashable, Sendable {
 
 /// Pyramids of web maps: at zoom z the world is 2^z tiles a side.
 enum MapPyramid {
-    /// Accepted zooms; 2^30 tiles of 256 pixels a side are a hundredth of a millimetre of the equator.
+    /// Accepted zooms. At zoom 30, a pixel of a 256-pixel tile is a seventh of a millimetre of the equator.
     static let zooms = 0...30
 
     /// Makes the pyramid of some zooms.
@@ -52,7 +52,8 @@ enum MapPyramid {
         }
     }
 
-    /// A part of the world's square, from degrees; `nil` if it is empty or invalid. x and y are 0 to 1, y downwards.
+    /// A part of the world's square, from degrees; `nil` if it is empty or invalid. Both axes run from 0 to 1, y
+    /// downwards.
     static func part(left: Double, bottom: Double, right: Double, top: Double) -> PixelRect? {
         guard left < right, bottom < top, abs(left) <= 180, abs(right) <= 180, abs(bottom) <= 90, abs(top) <= 90 else {
             return nil

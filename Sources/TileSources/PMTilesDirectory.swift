@@ -1,6 +1,6 @@
 /// Numbers of tiles in a PMTiles archive: zoom by zoom, along a Hilbert curve within each.
 enum PMTilesID {
-    /// Number of a tile; its zoom is at most 30, and its column and row are below 2^zoom.
+    /// Number of a tile. Its zoom is at most 30, and its column and row are below 2^zoom.
     static func number(zoom: Int, column: Int, row: Int) -> UInt64 {
         var (x, y) = (UInt64(column), UInt64(row))
         // Tiles of all coarser zooms: 1 + 4 + 16 + ...
@@ -75,7 +75,8 @@ struct PMTilesDirectory: Equatable, Sendable {
         self.entries = entries
     }
 
-    /// The entry that covers a tile, or the leaf directory that may: the last one whose number is not above it.
+    /// The entry that covers a tile, or the leaf directory that may. It is the last one whose number is not above the
+    /// tile's.
     func entry(for id: UInt64) -> Entry? {
         var (low, high) = (0, entries.count)
         while low < high {

@@ -1,4 +1,4 @@
-/// Leaf directories in memory, the latest used ones; pure, so that it can be tested without an archive.
+/// Leaf directories in memory, the latest used ones. Pure, so that it can be tested without an archive.
 struct PMTilesLeaves {
     private var leaves: [Range<Int>: (directory: PMTilesDirectory, use: Int)] = [:]
     /// Uses from the oldest on; those that are not a leaf's last are skipped.

@@ -1,6 +1,6 @@
 public import TileCache
 
-/// Raster tiles in a PMTiles archive, version 3: one file, on a disk or on a web server that answers byte ranges.
+/// Raster tiles in a PMTiles archive, version 3. It is one file, on a disk or on a web server that answers byte ranges.
 ///
 /// PNG, JPEG or WebP. Opening takes one request for the header and the root directory, and one for the tile size unless
 /// it is set; a tile takes one, and one more for the first of a leaf directory. A server needs `Range` and is read as
@@ -22,7 +22,8 @@ public final class PMTilesTileSource: TileSource, TileDecoder, MemoryReportingSo
     /// The header's zoom for ``center``, clamped to ``zooms``.
     public let centerZoom: Int
 
-    /// Path, size and modification time of a file; address, size, `ETag` and `Last-Modified` of one on a server.
+    /// Identity of the file. On a disk path, size and modification time; on a server address, size, `ETag` and
+    /// `Last-Modified`.
     ///
     /// A server that sends neither header has to have files of other sizes: else changes are not noticed.
     public let dataSet: [String]
@@ -99,13 +100,13 @@ public final class PMTilesTileSource: TileSource, TileDecoder, MemoryReportingSo
         return statistics
     }
 
-    /// Memory of directories, which counts against the limit of each cache with a layer of this source.
+    /// Memory of directories. It counts against the limit of each cache with a layer of this source.
     public var heldMemory: ByteCount { .bytes(archive.directoryBytes) }
 
-    /// A warning if the file has been found to be changed since it was opened; otherwise `nil`.
+    /// A warning if the file was found to have changed since it was opened. Otherwise `nil`.
     public var warning: String? { archive.reader.isChanged ? "\(name): \(RangeRule.changed)" : nil }
 
-    /// Reads the archive's metadata, a JSON object with its name, attribution and more; at most 4 MiB.
+    /// Reads the archive's metadata, at most 4 MiB. It is a JSON object with name, attribution and more.
     ///
     /// Waits for the file or the server.
     public func readMetadata() throws(TileSourceError) -> String { try archive.metadata() }

@@ -16,7 +16,7 @@ public protocol PyramidTileSource: Sendable {
     var pyramid: TilePyramid { get }
     /// Pixel format and other options of the layer.
     var layerOptions: LayerOptions { get }
-    /// Part of the world that is known to have tiles; all of it if nothing is known.
+    /// Part of the world that is known to have tiles. All of it if nothing is known.
     var contents: PixelRect { get }
     /// Counts of loads and failures so far.
     var statistics: TileSourceStatistics { get }

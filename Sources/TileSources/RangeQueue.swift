@@ -1,4 +1,4 @@
-/// Order and grouping of reads from one file; pure, so that it can be tested without a server.
+/// Order and grouping of reads from one file. Pure, so that it can be tested without a server.
 ///
 /// Reads wait while all connections are busy. Then near ones of the same urgency become one request. What a view needs
 /// goes first, in order of arrival.
@@ -12,7 +12,7 @@ struct RangeQueue {
     /// Reads of one request.
     struct Group: Equatable {
         var reads: [Read]
-        /// From the first byte to the last one; at most an eighth more than the reads need.
+        /// From the first byte to the last one. At most an eighth more than the reads need.
         var range: Range<Int>
     }
 

@@ -6,8 +6,8 @@ struct ContentRange: Equatable {
 
     init(_ range: Range<Int>, of size: Int?) { (self.range, self.size) = (range, size) }
 
-    /// Parses `bytes 0-99/1234` or `bytes 0-99/*`; `nil` for other text, ranges that are empty or beyond the size, and
-    /// numbers from 2^62.
+    /// Parses `bytes 0-99/1234` or `bytes 0-99/*`. `nil` for other text, for ranges that are empty or beyond the size,
+    /// and for numbers from 2^62.
     init?(_ text: String) {
         let words = text.split(separator: " ")
         guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
@@ -48,7 +48,7 @@ struct RangePin: Equatable {
     }
 }
 
-/// Whether an answer has the bytes that were asked for; pure, so that it can be tested without a server.
+/// Whether an answer has the bytes that were asked for. Pure, so that it can be tested without a server.
 enum RangeRule {
     static let changed = "the file has changed since it was opened; open it again"
 

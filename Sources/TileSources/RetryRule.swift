@@ -12,7 +12,7 @@ enum FetchEnd: Equatable {
     case failed(TileLoadFailureCause, message: String, mayPass: Bool, retryAfterSeconds: Int = 0)
 }
 
-/// Whether and when a failed request is retried; pure, so that it can be tested without a clock.
+/// Whether and when a failed request is retried. Pure, so that it can be tested without a clock.
 struct RetryRule {
     let retries: Int
     let backOff: Int

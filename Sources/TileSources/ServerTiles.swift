@@ -13,7 +13,8 @@ struct ServedPyramid {
     /// First part of the data set.
     var kind: String
     var name: String
-    /// Address whose scheme, host and port get the options' headers, and whose user and password are used.
+    /// Address whose origin gets the options' headers. Its user and password are used. An origin is scheme, host and
+    /// port.
     var home: String
     var pyramid: TilePyramid
     var tileSize: Int

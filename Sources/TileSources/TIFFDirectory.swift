@@ -1,6 +1,6 @@
 import TileCache
 
-/// Bytes of a file as its directories are read: blocks that grow, with a limit in all.
+/// Bytes of a file as its directories are read. Blocks grow, with a limit in all.
 struct TIFFBytes {
     let reader: ByteRangeReader
     private var blocks: [(start: Int, bytes: [UInt8])]
@@ -45,7 +45,7 @@ struct TIFFBytes {
         return nil
     }
 
-    /// Gets a range, from memory or with one read, which may be longer than the next block.
+    /// Gets a range, from memory or with one read. The read may be longer than the next block.
     mutating func get(
         _ offset: UInt64,
         _ count: Int,
@@ -165,7 +165,7 @@ struct TIFFDirectory {
         return found
     }
 
-    /// Numbers of 64 bits with a point; `nil` if there is no such field, or it is of another type.
+    /// Floating-point numbers of a field, of 64 bits. `nil` if there is no such field, or it is of another type.
     func reals(_ tag: TIFFTag, _ bytes: inout TIFFBytes) throws(TileSourceError) -> [Double]? {
         guard let field = fields[tag], field.type == 12, field.count <= 4096 else { return nil }
         let format = TIFFFormat(isLittle: isLittle, isBig: true)
@@ -176,7 +176,7 @@ struct TIFFDirectory {
         }
     }
 
-    /// Bytes of a field, whatever their type; `nil` if there is none, or it is longer than the limit.
+    /// Bytes of a field, whatever their type. `nil` if there is none, or it is longer than the limit.
     func raw(_ tag: TIFFTag, atMost limit: Int, _ bytes: inout TIFFBytes) throws(TileSourceError) -> [UInt8]? {
         guard let field = fields[tag], let size = Self.sizes[field.type], field.count * size <= limit else {
             return nil

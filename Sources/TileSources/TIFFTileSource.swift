@@ -1,6 +1,6 @@
 public import TileCache
 
-/// A tiled TIFF or BigTIFF: one file, on a disk or on a web server that answers byte ranges.
+/// A tiled TIFF or BigTIFF. It is one file, on a disk or on a web server that answers byte ranges.
 ///
 /// Overviews are further directories (cloud-optimised GeoTIFF), `SubIFDs` (OME-TIFF) or tiled directories in any order
 /// (Aperio's SVS). 1, 3 or 4 samples, chunky or planar, of 8 or 16 bits, or with a point, 0 to 1. Directories are read
@@ -15,7 +15,8 @@ public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSourc
     public let layerOptions: LayerOptions
     /// Fields of the largest image.
     public let metadata: TIFFMetadata
-    /// Path, size and modification time of a file; address, size, `ETag` and `Last-Modified` of one on a server.
+    /// Identity of the file. On a disk path, size and modification time; on a server address, size, `ETag` and
+    /// `Last-Modified`.
     public let dataSet: [String]
 
     /// Coarsest first.
@@ -80,10 +81,10 @@ public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSourc
         return statistics
     }
 
-    /// Memory of directories, which counts against the limit of each cache with a layer of this source.
+    /// Memory of directories. It counts against the limit of each cache with a layer of this source.
     public var heldMemory: ByteCount { .bytes(levels.map(\.byteCount).reduce(metadata.byteCount, +)) }
 
-    /// A warning if the file has been found to be changed since it was opened; otherwise `nil`.
+    /// A warning if the file was found to have changed since it was opened. Otherwise `nil`.
     public var warning: String? { reader.isChanged ? "\(name): \(RangeRule.changed)" : nil }
 
     /// Starts to read a tile.
@@ -248,7 +249,7 @@ extension TIFFTileSource {
 }
 
 extension TIFFLevel {
-    /// Whether a smaller image shows the same: its sides are in the same ratio, but for two pixels.
+    /// Whether a smaller image has the same ratio of sides, but for two pixels. It then shows the same.
     fileprivate func isOverview(_ width: Int, _ height: Int) -> Bool {
         guard width < self.width else { return false }
         return abs(Double(self.height) * Double(width) / Double(self.width) - Double(height)) <= 2

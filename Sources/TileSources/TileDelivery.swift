@@ -1,6 +1,6 @@
 import TileCache
 
-/// Last step of all sources: turns encoded bytes into a tile of the cache, and counts failures.
+/// Last step of all sources. Turns encoded bytes into a tile of the cache, and counts failures.
 struct TileDelivery: Sendable {
     let counter = SourceCounter()
     private let images: TileImages

@@ -50,7 +50,7 @@ public struct TileFolderLayout: Hashable, Sendable, CustomStringConvertible {
         order == .zyx ? (file, folder) : (folder, rows.number(of: file, zoom: zoom))
     }
 
-    /// Number and extension of a tile's file; `nil` for files that are not tiles of this layout.
+    /// Number and extension of a tile's file. `nil` for files that are not tiles of this layout.
     func parts(ofFile name: String, within range: ClosedRange<Int>) -> (number: Int, ending: String)? {
         guard let dot = name.lastIndex(of: ".") else { return nil }
         let (stem, ending) = (name[..<dot], String(name[name.index(after: dot)...]))

@@ -6,7 +6,7 @@ struct ImagePlacement: Hashable {
     /// Required width of the whole image.
     var imageWidth: Int
     var imageHeight: Int
-    /// The part that is drawn, at the tile's top left corner; the rest of the tile is zeros.
+    /// The part that is drawn, at the tile's top left corner. The rest of the tile is zeros.
     var x = 0
     var y = 0
     var width: Int
@@ -35,7 +35,7 @@ struct TileImages: Sendable {
     private let writer: TilePixelWriter
     private let bytesPerPixel: Int
 
-    /// Maximum memory of a decoder for an image that it can only decode as a whole: the largest tile, twice.
+    /// Maximum memory of a decoder for an image that it can only decode as a whole. That of the largest tile, twice.
     private static let limit: UInt64 = 1 << 28
 
     init(_ options: TileSourceOptions) {

@@ -74,7 +74,7 @@ public struct TileSourceStatistics: Hashable, Sendable, CustomStringConvertible 
 final class SourceCounter: Sendable {
     private let counts = Lock(TileSourceStatistics())
 
-    /// A copy with its own table: the next failure would copy a shared one under the lock, and ThreadSanitizer cannot
+    /// A copy with its own table. The next failure would copy a shared one under the lock, and ThreadSanitizer cannot
     /// see how Swift detects that the reader has released it.
     var statistics: TileSourceStatistics {
         counts.withLock { counts in

@@ -1,6 +1,6 @@
 import TileCache
 
-/// One layer of a WMTS server, version 1.0.0, in one tile matrix set: what its capabilities say.
+/// One layer of a WMTS server, version 1.0.0, in one tile matrix set. Has what the server's capabilities say.
 ///
 /// Tiles have addresses by a `ResourceURL`, or by the parameters of `GetTile`. See OGC 07-057r7.
 struct WMTSLayer: Equatable {
@@ -138,7 +138,7 @@ struct WMTSLayer: Equatable {
 
     // MARK: - Addresses
 
-    /// Whether a format is one of images that can be decoded, and the chosen one if there is a choice.
+    /// Whether a format is the chosen one. Without a choice, whether it is one of images that can be decoded.
     private static func isUsable(_ format: String?, _ choice: WMTSChoice) -> Bool {
         guard let format else { return false }
         if let wanted = choice.format { return format == wanted }

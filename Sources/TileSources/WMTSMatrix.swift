@@ -1,4 +1,4 @@
-/// One resolution of a WMTS server: an element `TileMatrix`, and the limits of a layer in it.
+/// One resolution of a WMTS server. Has the element `TileMatrix`, and the limits of a layer in it.
 struct WMTSMatrix: Equatable {
     let id: String
     let scaleDenominator: Double

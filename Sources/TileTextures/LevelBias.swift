@@ -18,7 +18,7 @@ struct LevelBias: Sendable {
 
     private static let stepsPerOctave = 16
     private static let maximumSteps = 8 * stepsPerOctave
-    /// Steps by which the bias must fall to be lowered, so that a turning view does not change it in every frame.
+    /// Steps by which the bias must fall to be lowered. Keeps a turning view from changing it in every frame.
     private static let band = 2
 
     private var sizes: Sizes?

@@ -38,7 +38,7 @@ struct Drawing: Sendable {
 struct ScreenDrawing {
     /// Levels finer than the needed one that are searched for fallbacks, as in the cache.
     static let descendantDepth = 2
-    /// Deficit of older pixels of the right tile, and of finer tiles: less than that of any coarser tile.
+    /// Deficit of older pixels of the right tile, and of finer tiles. It is less than that of any coarser tile.
     static let staleDeficit = 0.75
     static let finerDeficit = 0.5
     private static let whole = 1 - 1e-9
@@ -49,7 +49,8 @@ struct ScreenDrawing {
     /// Deficit of what is not drawn.
     let blank: Double
 
-    /// The exact tile; finer tiles if they cover it; the nearest ancestor; finer tiles that cover a part.
+    /// Finds what draws a want best. In this order: the exact tile, finer tiles if they cover it, the nearest ancestor,
+    /// finer tiles that cover a part.
     ///
     /// - Parameter isStale: Whether the exact tile's slot has older pixels.
     func drawing(of want: TextureWant, isStale: (Int) -> Bool) -> Drawing {
@@ -111,7 +112,7 @@ struct ScreenDrawing {
         }
     }
 
-    /// Whether other tiles with slots cover the area of a tile, together with one that is to get a slot.
+    /// Whether other tiles with slots cover the area of a tile. Includes one that is to get a slot.
     func isCovered(_ tile: TileCoordinate, with new: TileCoordinate? = nil) -> Bool {
         for level in stride(from: tile.level - 1, through: 0, by: -1) where table.hasTiles(ofLevel: level) {
             guard let ancestor = pyramid.ancestor(of: tile, at: level),

@@ -2,7 +2,7 @@ import TileCache
 
 /// Chooses uploads and their slots.
 extension TextureCore {
-    /// Frames after its last use for which a tile keeps its slot against one that is not on screen.
+    /// Frames after its last use for which a tile keeps its slot. Only a tile on screen takes it earlier.
     private static let restingFrames = 30
 
     /// Tiles that could improve wants, and the wants that they could improve.
@@ -137,14 +137,15 @@ extension TextureCore {
 
     // MARK: - Slots
 
-    /// The tile's own slot, a free one, or that of the least valuable tile that is not on screen.
+    /// Takes the tile's own slot, a free one, or that of another tile. That is the least valuable tile that is not on
+    /// screen.
     private mutating func takeSlot(for number: Int) -> Int? {
         let tile = screen.tiles[number]
         if let own = table.find(key(ofLayer: tile.layer, tile.tile)), own < table.limit { return own }
         return table.takeFree() ?? victim(for: number, isOnScreen: true) ?? lastResort()
     }
 
-    /// Slot of the tile of least worth that is not on screen; of equal worth the one that was drawn least recently.
+    /// Slot of the tile of least worth that is not on screen. Of equal worth, the one that was drawn least recently.
     private func victim(for number: Int, isOnScreen: Bool) -> Int? {
         var best: Int?
         var least = (worth: Float.infinity, lastUse: Int.max)
@@ -163,7 +164,8 @@ extension TextureCore {
         return best
     }
 
-    /// If all tiles off screen cover something that nothing else covers: the finest of them, which covers least.
+    /// Slot of the finest tile off screen, which covers least. For use if each of these covers something that nothing
+    /// else covers.
     private func lastResort() -> Int? {
         guard options.neverShowsHoles else { return nil }
         let candidates = (0..<table.limit).filter {
@@ -175,7 +177,7 @@ extension TextureCore {
         }
     }
 
-    /// Slot of a fallback that nothing draws any more once a tile is uploaded: it is replaced in the same frame.
+    /// Slot of a fallback that nothing draws any more once a tile is uploaded. It is replaced in the same frame.
     ///
     /// Without this a view whose tiles take all slots would never become sharp. With as many slots as needed tiles there
     /// is always one: each fallback on screen draws at least one missing tile, and no more are missing than fallbacks
@@ -212,7 +214,7 @@ extension TextureCore {
 
     // MARK: - Ahead
 
-    /// Uploads what may be drawn soon with the rest of the budget, to free slots or those of less valuable tiles.
+    /// Uploads what may be drawn soon with the rest of the budget. Takes free slots, or those of less valuable tiles.
     private mutating func uploadAhead(_ allowed: Int) {
         for number in screen.tiles.indices {
             let tile = screen.tiles[number]

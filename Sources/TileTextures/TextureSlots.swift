@@ -108,7 +108,7 @@ public struct TextureSlots: Sendable {
     /// Empties all slots, if the renderer has lost its textures.
     public mutating func removeAll() { core.remove { _ in true } }
 
-    /// Empties the slots of a layer that was removed, or whose old pixels must not be drawn any more.
+    /// Empties the slots of a layer. For one that was removed, or whose old pixels must not be drawn any more.
     ///
     /// - Parameters:
     ///   - layer: The layer.

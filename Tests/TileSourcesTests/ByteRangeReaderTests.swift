@@ -169,7 +169,7 @@ import Testing
         #expect(message { _ = try changing.readNow(7..<9) }.contains("changed"))
     }
 
-    /// A server that is held up, so that reads have to wait.
+    /// Holds a server up until it is opened, so that reads have to wait.
     private final class Gate: Sendable {
         private let isOpen = Atomic(false)
         func open() { isOpen.store(true, ordering: .relaxed) }

@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    /// Another size at the same time, and pages that are still in the log.
+    /// The name of a file changes with its size, even at the same time. A missing file has a name too.
     @Test func sizesAndLogsCount() throws {
         let path = folder.write([1, 2], to: "file")
         let first = DataSetName.file(path)

@@ -43,7 +43,7 @@ import TileSources
         #expect(try fromBottom.loaded(0, 0, 1).image == image(1, 0, 0))
     }
 
-    /// Both densities of all orders in one folder: a layout finds only its files.
+    /// A layout finds only its own files if a folder has both densities.
     @Test(arguments: TileFolderLayout.Order.allCases, [false, true])
     func everyLayoutFindsItsOwnFiles(order: TileFolderLayout.Order, isDoubled: Bool) throws {
         let layout = TileFolderLayout(order, isDoubled: isDoubled)
@@ -156,7 +156,7 @@ import TileSources
         #expect(message(folder.path, TileSourceOptions(tileSize: 5)).contains("16 to 4096"))
     }
 
-    /// Through the cache: exact tiles on screen, with encoded bytes kept if they are smaller.
+    /// A cache shows exact tiles, and keeps encoded bytes if they are smaller.
     @Test(.timeLimit(.minutes(15))) func aCacheShowsThem() throws {
         writePyramid(0...3) { _, _, _ in false }
         let address = try #require(TileSourceAddress("xyz:\(folder.path)"))

@@ -30,7 +30,7 @@ import Testing
         )
     }
 
-    /// Seconds until it expires, and from then until it is unusable.
+    /// Seconds until an answer expires, and from then until it is unusable.
     private func spans(_ freshness: HTTPFreshness) -> [Int64] {
         [freshness.expires - Self.now, freshness.usableUntil - freshness.expires]
     }
@@ -166,7 +166,7 @@ import Testing
         #expect(stored.state(at: Self.now + 12) == .stale && stored.state(at: Self.now + 13) == .expired)
     }
 
-    /// No clock makes it usable, and no validator renews it.
+    /// An answer that must not be stored is never usable. No clock makes it so, and no validator renews it.
     @Test func whatMustNotBeStoredIsNeverUsable() {
         let stored = freshness("Cache-Control: no-store, max-age=100").stored(entityTag: "\"a\"", lastModified: "b")
         #expect(!stored.hasValidator)
@@ -209,7 +209,7 @@ import Testing
         #expect(!secret.isStorable)
     }
 
-    /// Random headers and clocks: no trap, and times in their order.
+    /// Random headers and clocks never trap, and give times in their order.
     @Test func anythingMayCome() {
         var random = SplitMix64(seed: 11)
         func draw(_ count: Int) -> Int { Int(random.next() % UInt64(count)) }

@@ -216,7 +216,8 @@ import Testing
         }
     }
 
-    /// To another port and back. The key, the user and the password are sent to the first server only.
+    /// Follows redirections to another port and back. The key, the user and the password are sent to the first server
+    /// only.
     @Test func secretsStayWithTheirOrigin() throws {
         let target: @Sendable (String, [Int]) -> String? = { path, ports in
             switch path {

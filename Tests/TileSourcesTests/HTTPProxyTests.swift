@@ -8,7 +8,7 @@ import Testing
 @Suite(.enabled(if: TileServer.python != nil, "python3 is not installed"), .timeLimit(.minutes(15)))
 struct HTTPProxyTests {
     private let folder = ScratchFolder()
-    /// Dates of real servers are not before it, so that no answer looks aged.
+    /// Starts at the present time, so that no answer of a real server looks aged.
     private let clock = StoredRun.Clock(Int64(time(nil)))
 
     /// A server of 16 tiles, zoom 2.

@@ -4,7 +4,7 @@ import TileDiskStore
 @testable import TileCache
 @testable import TileSources
 
-/// Many runs of a program over one store. Requests to a random server and drawn pixels follow a naive model.
+/// Runs a program many times over one store. Requests to a random server and drawn pixels follow a naive model.
 @Suite(.timeLimit(.minutes(15))) struct HTTPStoreModelTests {
     /// Stored entry of a conforming client.
     private struct Stored {

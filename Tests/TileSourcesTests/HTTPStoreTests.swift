@@ -3,7 +3,7 @@ import Testing
 @testable import TileCache
 @testable import TileSources
 
-/// Tiles of a server in a store on disk. Requests and drawn pixels of a later run.
+/// Keeps tiles of a server in a store on disk. Tests requests and drawn pixels of later runs.
 @Suite(.timeLimit(.minutes(15))) struct HTTPStoreTests {
     private typealias Run = StoredRun
     private typealias Clock = StoredRun.Clock
@@ -19,7 +19,7 @@ import Testing
         TestImage(width: 32, height: 32, seed: path.utf8.reduce(0) { $0 * 31 + Int($1) })
     }
 
-    /// N tiles: loaded once, then drawn without a request, then confirmed without a body.
+    /// Tiles are loaded once, then drawn without a request, then confirmed without a body.
     @Test func laterRunsTransferNothing() throws {
         let log = Lock(Log())
         let server = try #require(
@@ -148,7 +148,7 @@ import Testing
         #expect(origin.asked == ["/0/0/0 - -", "/0/0/0 - -"])
     }
 
-    /// With a validator, and without use of stale tiles. Nothing is drawn before the server has answered.
+    /// Expired tiles with a validator are not drawn before the server has answered. Stale tiles are not used.
     @Test func expiredTilesAreRevalidatedBeforeTheyAreDrawn() throws {
         for rule in ["no-cache", "max-age=0, must-revalidate", "max-age=0, stale-while-revalidate=0"] {
             let origin = Origin("Cache-Control: \(rule)", "ETag: \"a\"", "Last-Modified: now")
@@ -186,7 +186,7 @@ import Testing
         withExtendedLifetime(server) {}
     }
 
-    /// Validators of another address are not stored, and stored ones are not sent to another address.
+    /// Validators of another address are not stored. Stored ones are not sent to another address.
     @Test func validatorsStayWithTheTilesOwnAddress() throws {
         let origin = Origin("Cache-Control: max-age=10", "ETag: \"a\"")
         let (server, folder, clock) = (try serve(origin), ScratchFolder(), Clock())
@@ -236,7 +236,7 @@ import Testing
         #expect(origin.asked == ["/0/0/0 - -"])
     }
 
-    /// The source's kept answer has precedence over the store's, and its confirmation renews the store's tile.
+    /// The source's kept answer has precedence over the store's. Its confirmation renews the store's tile.
     @Test func keptAnswersCountFirst() throws {
         let origin = Origin("Cache-Control: max-age=10", "ETag: \"a\"")
         let (server, folder, clock) = (try serve(origin), ScratchFolder(), Clock())

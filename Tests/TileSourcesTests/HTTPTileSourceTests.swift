@@ -5,10 +5,10 @@ import Testing
 @testable import TileCache
 @testable import TileSources
 
-/// Against local servers that are slow, fail, hang, truncate and die.
+/// Tests against local servers that are slow, fail, hang, truncate and die.
 @Suite(.enabled(if: TileServer.python != nil, "python3 is not installed"), .serialized, .timeLimit(.minutes(15)))
 struct HTTPTileSourceTests {
-    /// Zooms 0 to 3 of 32-pixel tiles, a world of 256; 3/2/2 does not exist.
+    /// A world of 256 pixels, with zooms 0 to 3 of 32-pixel tiles. Tile 3/2/2 does not exist.
     private final class Scene {
         let folder = ScratchFolder()
         let server: TileServer
@@ -47,7 +47,7 @@ struct HTTPTileSourceTests {
             TestImage(width: 32, height: 32, seed: zoom * 100 + column * 10 + row)
         }
 
-        /// Shows all of the world until it is sharp; every tile drawn meanwhile must be right.
+        /// Shows all of the world until it is sharp. Every tile drawn meanwhile must be right.
         func look() -> Bool {
             settled {
                 view.update(all)
@@ -82,7 +82,7 @@ struct HTTPTileSourceTests {
         #expect(scene.cache.shutdown())
     }
 
-    /// All faults at once. Every tile lands in the end, none is wrong, each cause is counted.
+    /// All faults occur at once. Every tile lands in the end, none is wrong, each cause is counted.
     @Test func misfortunesAreCountedByCause() throws {
         let scene = try Scene("slow,fail,truncate,chunk,garbage,hang,die") { $0.retries = 6 }
         #expect(scene.look())
@@ -212,7 +212,7 @@ struct HTTPTileSourceTests {
         #expect(scene.cache.shutdown())
     }
 
-    /// Permanent failures: each tile is requested once.
+    /// A tile that fails permanently is requested once.
     @Test(arguments: [("forbidden", TileLoadFailureCause.status), ("huge", .tooLarge)])
     func whatNeverWillComeIsNotAskedForAgain(mode: String, cause: TileLoadFailureCause) throws {
         let scene = try Scene(mode) { $0.largestTile = .mebibytes(1) }

@@ -109,7 +109,7 @@ import Testing
         #expect(sqlite3_memory_highwater(0) < 128 << 20)
     }
 
-    /// The tile's time is over: it fails transiently, and the next one has its own time.
+    /// A tile whose time is over fails transiently. The next one has its own time.
     @Test func aTileHasItsOwnTime() throws {
         let made = make(
             Self.thousand + """
@@ -138,7 +138,7 @@ import Testing
         #expect(try source.loaded(0, 0, 1).outcome == .absent)
     }
 
-    /// Any amount of metadata: rows within the limits are kept.
+    /// Of any amount of metadata, rows within the limits are kept.
     @Test func metadataIsBounded() throws {
         let made = make(MadeMBTiles.usualTable)
         made.add(3, 0, rowFromBottom: 0, image.png)

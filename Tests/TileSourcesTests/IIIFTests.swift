@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    /// Tiles composed are the image, at each factor, for factors and tiles of any kind.
+    /// Tiles put together are the image, at each factor. Factors and tiles are of any kind.
     @Test(arguments: [2, 3], [0, 1, 2, 3])
     func tilesAreTheImage(version: Int, kind: Int) throws {
         var info = Info(version: version)
@@ -78,7 +78,7 @@ import Testing
         #expect(server.refused.isEmpty && source.statistics.failureCount == 0, "\(server.refused)")
     }
 
-    /// Level 0 without tiles: each listed size is a level, but those that are distorted or too large.
+    /// At compliance level 0 without tiles, each listed size is a level. Sizes that are distorted or too large are not.
     @Test(arguments: [2, 3]) func listedSizesAreLevels(version: Int) throws {
         var info = Info(version: version, width: 6000, height: 3000, tiles: "null")
         info.sizes = """
@@ -98,7 +98,7 @@ import Testing
         #expect(server.refused.isEmpty)
     }
 
-    /// Sizes below the coarsest tiles help where those are several, and sizes of tiles may differ by level.
+    /// Listed sizes continue the levels if the coarsest tiles are several. Sizes of tiles may differ by level.
     @Test func sizesContinueTiles() throws {
         let text = Info(
             tiles: """
@@ -117,7 +117,7 @@ import Testing
         )
     }
 
-    /// Servers round the sides of cut tiles as they like: a pixel more is cut, a pixel less is repeated.
+    /// Servers round the sides of cut tiles up or down. A pixel more is cut, a pixel less is repeated.
     @Test(arguments: [-1, 0, 1]) func cutTilesMayDifferByAPixel(more: Int) throws {
         var info = Info(version: 2, width: 101, height: 9)
         info.tiles = #"[{"width": 64, "scaleFactors": [1, 4]}]"#
@@ -245,7 +245,8 @@ import Testing
         }
     }
 
-    /// Damaged descriptions: an error that begins with the address, or an image whose addresses can be told.
+    /// A damaged description gives an error that begins with the address, or an image. The tiles of the image have
+    /// addresses.
     @Test func damagedDescriptions() throws {
         let more = (0..<60).map { #""note \#($0)": "filler that is passed over \#($0)","# }.joined(separator: "\n")
         var info = Info(sizes: #"[{"width": 125, "height": 88}, {"width": 63, "height": 44}]"#, more: more)

@@ -31,7 +31,7 @@ import Testing
         #expect(last.contains("the data continue after the last row"))
     }
 
-    /// A megabyte may follow, and is searched for the end; more is refused.
+    /// A megabyte after the last row is searched for the image's end. If more follows, the rest is not read.
     @Test func whatFollowsTheLastRowIsNotReadToItsEnd() throws {
         let source = try source()
         let jpeg = Array(image.jpeg().dropLast(2))
@@ -50,7 +50,7 @@ import Testing
         #expect(try ImageTileSource(path: webP, image: options).loaded(0, 0, 0).outcome == .pixels)
     }
 
-    /// A hundred comments of 50 kB that would each inflate to 8 MB.
+    /// Comments are not inflated. Each of a hundred, of 50 kB, would inflate to 8 MB.
     @Test func commentsAreNotInflated() throws {
         let comment = HostileImages.chunk("zTXt", [65, 0, 0] + HostileImages.stream([65], surplus: 50_000))
         let file = HostileImages.png(side: 32, before: Array((0..<100).map { _ in comment }.joined()))

@@ -3,11 +3,11 @@ import Testing
 @testable import TileCache
 @testable import TileSources
 
-/// One large image, cut.
+/// Large images, cut into tiles.
 @Suite struct ImageTileSourceTests {
     private let folder = ScratchFolder()
 
-    /// Each level against the whole image, halved at once.
+    /// Halves the whole image at once, for comparison with each level.
     private func halves(_ image: TestImage, _ count: Int, _ options: TileSourceOptions) throws -> [TestImage] {
         let halver = try #require(ImageHalver(format: options.format, alpha: options.alpha, downsampling: .linear))
         var images = [image]

@@ -13,7 +13,7 @@ import Testing
         TestImage(width: 32, height: 32, seed: zoom * 1000 + column * 30 + row)
     }
 
-    /// Zooms 2 to 4, with a hole at 3/5/5; formats in turn, lossless ones only.
+    /// A map of zooms 2 to 4, with a hole at 3/5/5. Lossless formats alternate.
     private func makeMap() -> MadeMBTiles {
         let map = MadeMBTiles(path)
         map.run("BEGIN")
@@ -107,7 +107,7 @@ import Testing
         #expect(last == "\(path): tile 1/1/1: a blob was expected, not text" || last.contains("tile 1/1/"))
     }
 
-    /// A blob that is larger than any tile, and a view that never ends.
+    /// A blob that is larger than any tile fails, and so does an endless view.
     @Test(.timeLimit(.minutes(15))) func nothingRunsAway() throws {
         let map = MadeMBTiles(path)
         map.add(0, 0, rowFromBottom: 0, image(0, 0, 0).png)
@@ -145,7 +145,7 @@ import Testing
         #expect(message { _ = try MBTilesTileSource(path: empty.path) }.contains("of the format pbf"))
     }
 
-    /// Random changes to pages: a failure or another tile's pixels, and never a trap.
+    /// Random changes to pages give a failure or another tile's pixels, never a trap.
     @Test func damagedDatabasesDoNoHarm() throws {
         makeMap().close()
         guard case .bytes(let whole) = Files.read(path) else { return }

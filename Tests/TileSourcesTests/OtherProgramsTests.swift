@@ -3,7 +3,7 @@ import Testing
 @testable import TileCache
 @testable import TileSources
 
-/// Sets that GDAL and libvips have written: every tile equals those programs' decoding.
+/// Every tile of sets that GDAL and libvips have written equals those programs' decoding.
 @Suite(.serialized, .timeLimit(.minutes(15))) struct OtherProgramsTests {
     private let folder = ScratchFolder()
 
@@ -14,7 +14,7 @@ import Testing
     /// Straight alpha, so that the programs' output can be compared to the bit.
     private let straight = TileSourceOptions(alpha: .straight)
 
-    /// libvips' Deep Zoom sets, with overlap and without, of each format.
+    /// Reads Deep Zoom sets of libvips, with overlap and without, of each format.
     @Test(
         .enabled(if: OtherPrograms.vips, "libvips-tools is not installed"),
         arguments: [
@@ -54,7 +54,7 @@ import Testing
         #expect(count >= 9 && source.statistics.failureCount == 0)
     }
 
-    /// Images of libvips that can only be decoded whole, and ordinary ones. Each tile is the image's own part.
+    /// Reads images of libvips that can only be decoded whole, and ordinary ones. Each tile is the image's own part.
     @Test(
         .enabled(if: OtherPrograms.vips, "libvips-tools is not installed"),
         arguments: [
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    /// The `google` layout, whose rows are folders. The image is at the top left of the world.
+    /// Reads the `google` layout, whose rows are folders. The image is at the top left of the world.
     @Test(.enabled(if: OtherPrograms.vips, "libvips-tools is not installed"), arguments: [false, true])
     func foldersOfVips(isDoubled: Bool) throws {
         let (tiles, suffix) = ("\(folder.path)/tiles", isDoubled ? "@2x.png" : ".png")
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    /// GDAL's MBTiles of each format, with its overviews; GDAL reads its own file zoom by zoom.
+    /// Compares MBTiles of GDAL with GDAL's own reading, zoom by zoom. Each format has its overviews.
     @Test(
         .enabled(if: OtherPrograms.gdal, "gdal-bin is not installed"),
         arguments: ["PNG", "PNG8", "JPEG", "WEBP"]
@@ -153,7 +153,7 @@ import Testing
         #expect(compared >= 4 && source.statistics.failureCount == 0)
     }
 
-    /// Tiles of `gdal2tiles`, rows from the top and from the bottom.
+    /// Reads tiles of `gdal2tiles`, with rows from the top and from the bottom.
     @Test(.enabled(if: OtherPrograms.gdalTiles, "gdal2tiles is not installed"), arguments: [true, false])
     func foldersOfGDAL(fromTop: Bool) throws {
         let place = "-a_srs EPSG:3857 -a_ullr 200000 700000 900000 200000"
@@ -186,7 +186,7 @@ import Testing
         #expect(compared >= 10)
     }
 
-    /// What PyPI's pmtiles makes of an MBTiles file; the first one has leaf directories.
+    /// Reads what PyPI's pmtiles makes of an MBTiles file. The first archive has leaf directories.
     @Test(.enabled(if: OtherPrograms.pmtiles, "PyPI's pmtiles is not installed"), arguments: [7, 4])
     func archivesOfPMTiles(zoom: Int) throws {
         let path = "\(folder.path)/map"
@@ -229,7 +229,8 @@ import Testing
         #expect(try new.readMetadata().contains("\"format\": \"png\""))
     }
 
-    /// What libtiff's own program makes of a picture: each compression without loss, orders, BigTIFF.
+    /// Reads what libtiff's own program makes of a picture. It has each compression without loss, both byte orders and
+    /// BigTIFF.
     @Test(
         .enabled(if: OtherPrograms.tiffcp, "libtiff-tools is not installed"),
         arguments: [
@@ -256,7 +257,7 @@ import Testing
         }
     }
 
-    /// libvips' pyramids, as it decodes each level itself.
+    /// Compares pyramids of libvips with its own decoding of each level.
     @Test(
         .enabled(if: OtherPrograms.vips, "libvips-tools is not installed"),
         arguments: [

@@ -9,12 +9,13 @@ import Testing
     import Darwin
 #endif
 
-/// Windows of large TIFFs that other programs write, as other programs read them: 200 random ones, all corners and edges.
+/// Compares windows of large TIFFs with what other programs read. Other programs write the files. The windows are 200
+/// random ones, all corners and edges.
 @Suite(.serialized, .timeLimit(.minutes(15))) struct OtherReadersTests {
     private let folder = ScratchFolder()
     private static let image = TestImage(width: 1100, height: 900, hasAlpha: true)
 
-    /// A picture that a program makes of the test's image.
+    /// Lets a program write the test's image; returns the path.
     private func made(_ kind: String, by python: String) throws -> String {
         let raw = folder.write(Self.image.pixels, to: "picture.raw")
         let path = "\(folder.path)/made.tif"
@@ -23,7 +24,7 @@ import Testing
         return path
     }
 
-    /// Compares a file's windows; `levels` is how many there are.
+    /// Compares a file's windows with another reader's. `levels` is the number of levels.
     private func compare(
         _ path: String,
         with reader: String,
@@ -130,7 +131,7 @@ import Testing
         try compare(made("ome:\(kind)", by: python), with: "tifffile", by: python, within: limit, levels: 3)
     }
 
-    /// A scanned slide in Aperio's layout, written here: openslide knows it by its description.
+    /// A scanned slide in Aperio's layout, written here. openslide knows it by its description.
     @Test(.enabled(if: OtherReaders.openslide != nil, "python3-openslide is not installed"))
     func slidesAsOpenSlideReadsThem() throws {
         let python = try #require(OtherReaders.openslide)
@@ -155,8 +156,8 @@ import Testing
         try compare(path, with: "openslide", by: python, within: 1, levels: 3)
     }
 
-    /// A slide that libtiff writes, as Aperio's scanners do: tables apart from tiles of 240 pixels, levels that are a
-    /// quarter and a sixteenth, a thumbnail in strips between them.
+    /// A slide that libtiff writes, as Aperio's scanners do. Tables are apart from tiles of 240 pixels. Levels are a
+    /// quarter and a sixteenth, with a thumbnail in strips between them.
     @Test(
         .enabled(
             if: OtherReaders.openslide != nil && OtherReaders.tiffcp != nil,
@@ -169,8 +170,9 @@ import Testing
         try compare(path, with: "openslide", by: try #require(OtherReaders.openslide), within: 1, levels: 3)
     }
 
-    /// A slide from outside, whose levels have to be whole fractions of the first one and not smaller than a tile, unless
-    /// they are JPEG: other places are not whole pixels for openslide, and see ``pyramidsOfVipsAsOpenSlideReadsThem``.
+    /// A slide from outside, as openslide reads it. Its levels have to be whole fractions of the first one, and not
+    /// smaller than a tile unless they are JPEG. Other places are not whole pixels for openslide; see also
+    /// ``pyramidsOfVipsAsOpenSlideReadsThem``.
     @Test(.enabled(if: OtherReaders.slide != nil, "TILECACHE_SLIDE names no slide")) func aRealSlide() throws {
         let path = try #require(OtherReaders.slide)
         let levels = try TIFFTileSource(path).pyramid.levels.count
@@ -197,14 +199,14 @@ import Testing
 /// Python programs that read TIFF files.
 private enum OtherReaders {
     struct Window {
-        /// From the finest.
+        /// Number of the level, counted from the finest.
         var level: Int
         var x: Int
         var y: Int
         var image: TestImage
     }
 
-    /// The first Python that has what is needed; `TILECACHE_PYTHON` may name one with packages of PyPI.
+    /// The first Python that has what is needed. `TILECACHE_PYTHON` may name one with packages of PyPI.
     static let gdal = OtherPrograms.gdal ? python("numpy osgeo.gdal_array") : nil
     static let rioCOGeo = python("numpy rio_cogeo")
     static let tifffile = python("numpy tifffile")

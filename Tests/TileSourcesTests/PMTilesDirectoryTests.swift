@@ -16,7 +16,7 @@ import Testing
         #expect(PMTilesID.number(zoom: zoom, column: column, row: row) == number)
     }
 
-    /// A Hilbert curve: each number once, and one after the other are neighbours.
+    /// Numbers follow a Hilbert curve: each comes once, and successive tiles are neighbours.
     @Test func numbersFollowACurve() {
         for zoom in 0...6 {
             let side = 1 << zoom
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    /// Against a list in the order of use.
+    /// Compares leaf directories with a list in the order of use.
     @Test(arguments: [1, 2, 3] as [UInt64]) func leavesAreEvictedInOrderOfUse(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let limit = [0, 2000, 20_000][Int(seed) - 1]
@@ -69,7 +69,7 @@ import Testing
         do throws(TileLoadFailure) { return .success(try PMTilesDirectory(bytes)) } catch { return .failure(error) }
     }
 
-    /// Directories as random writers make them, and every tile's entry by a plain search.
+    /// Reads directories of random writers. Compares every tile's entry with a plain search.
     @Test(arguments: [1, 2, 3] as [UInt64]) func directoriesAreRead(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         for _ in 0..<100 {

@@ -13,7 +13,7 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct PMTilesHostileTests {
     private let folder = ScratchFolder()
 
-    /// Opens an archive and loads some tiles: whether it opened, and what failed.
+    /// Opens an archive and loads some tiles. Returns whether it opened, and what failed.
     @discardableResult
     private func look(_ bytes: [UInt8], tileSize: Int? = nil) -> (isOpen: Bool, said: String) {
         let path = folder.write(bytes, to: "made.pmtiles")
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    /// A file whose length allows a tile of nearly 4 GiB: nothing is allocated for it.
+    /// Nothing is allocated for a tile of nearly 4 GiB. The file's length allows one.
     @Test func aTileOfFourGibibytes() throws {
         var bytes = archive(root: [Entry(id: 0, offset: 0, length: .max, run: 1)])
         MadePMTiles.put(1 << 33, 64, &bytes)

@@ -20,7 +20,7 @@ import Testing
         return TestImage(width: 32, height: 32, seed: isSea ? 0 : 1 + zoom * 100 + column * 10 + row)
     }
 
-    /// Tiles of some zooms in order, or in another; 3/1/2 does not exist.
+    /// Makes an archive with tiles of some zooms, in order or in another. Tile 3/1/2 does not exist.
     private static func archive(
         _ zooms: ClosedRange<Int> = 0...3,
         _ change: (inout MadePMTiles) -> Void = { _ in }
@@ -126,7 +126,7 @@ import Testing
         )
     }
 
-    /// What an archive of the whole earth would cost: requests and bytes, through a cache.
+    /// Counts the requests and bytes of an archive of the whole earth, through a cache.
     @Test func requestsAreFew() throws {
         let made = Self.archive(0...4) { ($0.leafSize, $0.isClustered) = (64, true) }
         let bytes = made.bytes()
@@ -258,7 +258,7 @@ import Testing
         }
     }
 
-    /// The cache's ledger has what directories take.
+    /// The cache's ledger counts the memory of directories.
     @Test func directoriesCountAgainstTheLimit() throws {
         let path = write(Self.archive(0...4) { $0.leafSize = 16 }.bytes())
         let source = try PMTilesTileSource(path)

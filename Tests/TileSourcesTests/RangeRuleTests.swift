@@ -3,7 +3,7 @@ import Testing
 @testable import TileCache
 @testable import TileSources
 
-/// What the reader of byte ranges decides, without any server.
+/// Decisions of the reader of byte ranges, without any server.
 @Suite struct RangeRuleTests {
     @Test func contentRangesAreParsed() {
         let good: [(String, ContentRange)] = [
@@ -20,7 +20,7 @@ import Testing
         for text in bad { #expect(ContentRange(text) == nil, "\(text)") }
     }
 
-    /// What is written is read. A byte changed at random never gives a range beyond the size.
+    /// A range that is written is read back. A byte changed at random never gives a range beyond the size.
     @Test func randomContentRanges() {
         var random = SplitMix64(seed: 5)
         for _ in 0..<5000 {

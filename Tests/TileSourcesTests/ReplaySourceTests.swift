@@ -49,7 +49,7 @@ import Testing
         )
     }
 
-    /// Zooms 0 to 4 of 32-pixel tiles, a world of 512: one tile missing, one damaged.
+    /// A folder with zooms 0 to 4 of 32-pixel tiles, a world of 512. One tile is missing, one is damaged.
     private func makeFolder() throws -> any PyramidTileSource {
         for zoom in 0...4 {
             for column in 0..<1 << zoom {

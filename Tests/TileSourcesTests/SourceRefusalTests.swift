@@ -19,7 +19,7 @@ import TileCache
         )
     }
 
-    /// Bytes that the cache has kept are decoded without the container, and are not trusted either.
+    /// Bytes that the cache has kept are decoded without the container. They are not trusted either.
     @Test func keptBytesAreDecodedAnew() throws {
         let made = MadeMBTiles("\(folder.path)/map.mbtiles")
         made.add(0, 0, rowFromBottom: 0, image.png)

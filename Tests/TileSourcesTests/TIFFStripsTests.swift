@@ -100,7 +100,7 @@ import Testing
         try expect(ImageTileSource(path: write(directory), options: straight), image)
     }
 
-    /// What is too large is refused with a hint, before it is read.
+    /// Images that are too large are refused with a hint, before they are read.
     @Test func largeOnesAreRefused() throws {
         let directory = strips(TestImage(width: 100, height: 60), rows: 16)
         let path = write(directory)
@@ -132,7 +132,8 @@ import Testing
         #expect(refusal([.init(tag: 273, type: 4, values: [8, 8, 8, 1 << 30])]).contains("strip 3: its 3600 bytes at"))
     }
 
-    /// Each byte of the beginning changed, and truncated files: the image, another one, or an error that names the file.
+    /// Changes each byte of the beginning, and truncates files. The result is the image, another one, or an error that
+    /// names the file.
     @Test(arguments: [1, 8] as [UInt64]) func damagedFiles(compression: UInt64) throws {
         var directory = strips(TestImage(width: 40, height: 30), rows: 4)
         directory.compression = compression

@@ -16,7 +16,7 @@ import Testing
 
     private func write(_ made: MadeTIFF) -> String { folder.write(made.bytes(), to: "made.tif") }
 
-    /// Compares all tiles of a level with an image, outside of which there is nothing.
+    /// Compares all tiles of a level with an image. Outside of the image there is nothing.
     private func expect(_ source: TIFFTileSource, _ level: Int, _ image: TestImage, within limit: Int = 0) throws {
         let extent = source.pyramid.levels[level]
         #expect(extent.width == image.width && extent.height == image.height)
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    /// Bands that are not said to be colours are taken as red, green and blue; the fourth is alpha if it is said to be.
+    /// Bands that are not said to be colours are read as red, green and blue. The fourth is alpha if it is said to be.
     @Test(arguments: [[0, 0], [0, 0, 2], [0, 0, 0]] as [[UInt64]]) func bandsAreColours(extra: [UInt64]) throws {
         var image = TestImage(width: 70, height: 45, hasAlpha: true)
         var directory = MadeTIFF.Directory(image)
@@ -67,7 +67,7 @@ import Testing
         try expect(try TIFFTileSource(write(MadeTIFF(directories: [directory])), options: straight), 0, image)
     }
 
-    /// Overviews in a chain, as sub-directories, and in Aperio's order, with what is none.
+    /// Finds overviews in a chain, as sub-directories, and in Aperio's order. Leaves out other directories.
     @Test(arguments: [0, 1, 2]) func overviewsAreFound(kind: Int) throws {
         let images = [(200, 130), (100, 65), (50, 33), (13, 9)].enumerated().map {
             TestImage(width: $1.0, height: $1.1, seed: $0)
@@ -142,7 +142,7 @@ import Testing
         #expect(source.statistics.failureCount == 0)
     }
 
-    /// Markers of colours in a tile do not count: the directory states them, as libtiff reads it.
+    /// Markers of colours in a tile do not count. The directory states the colours, as libtiff reads it.
     @Test func markersOfColoursAreLeftOut() {
         let file = TestImage(width: 16, height: 16).jpeg()
         // libjpeg's own marker, JFIF, is 18 bytes after the first two.
@@ -198,7 +198,7 @@ import Testing
         #expect(source.heldMemory == .bytes(4 * 12 + 6 + 5 + 7 * 8))
     }
 
-    /// Tiles, and that there is none, as the server allows.
+    /// Stores keep tiles and absences as the server allows.
     @Test func storesKeepWhatTheServerAllows() throws {
         var directory = MadeTIFF.Directory(TestImage(width: 64, height: 64))
         directory.absent = [1]
@@ -235,7 +235,7 @@ import Testing
         #expect(ends.all == [0])
     }
 
-    /// Pixels through a cache, on a server. At most two requests to open, and one for each tile.
+    /// Draws tiles of a server through a cache. One request opens the file, and each plane of a tile takes at most one.
     @Test func requestsAreFew() throws {
         let image = TestImage(width: 500, height: 300)
         var directory = MadeTIFF.Directory(image)
@@ -265,7 +265,7 @@ import Testing
         }
     }
 
-    /// Directories of half a MiB take two requests if they follow each other, as in a cloud-optimised file.
+    /// Directories of half a MiB take two requests if they follow each other. They do in a cloud-optimised file.
     ///
     /// So do those of which the first request has brought the offsets: 1952 pixels are 122 x 122 tiles, 58 KiB.
     @Test(arguments: [false, true], [4096, 1952]) func largeDirectoriesTakeTwoRequests(isBig: Bool, whole: Int) throws {
@@ -287,7 +287,7 @@ import Testing
         #expect(server.asked.map(\.count).reduce(0, +) <= bytes.count + 1 << 16)
     }
 
-    /// A colour profile or private data of a MiB, which is not read, makes no read longer.
+    /// A colour profile or private data of a MiB makes no read longer. It is not read.
     ///
     /// Tables are in memory with 64 pixels a side; with 2048 they take 128 KiB, and are read together.
     @Test(arguments: [64, 2048], [34675, 50000] as [UInt64])
@@ -474,7 +474,7 @@ import Testing
         #expect(look(bytes).said.contains("1 to 4096 fields were expected"))
     }
 
-    /// Fields of any type with any numbers: an error, or tiles of the stated size.
+    /// Fields of any type and number give an error, or tiles of the stated size.
     @Test(arguments: [1, 2, 3, 4] as [UInt64]) func randomFields(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         func pick<T>(_ values: [T]) -> T { values[Int(random.next() % UInt64(values.count))] }
@@ -502,7 +502,7 @@ import Testing
         #expect(opened > 20 && opened < 380, "seed \(seed): \(opened)")
     }
 
-    /// A tile that inflates to more than it may, and one that does not.
+    /// Tests a tile that inflates to more than it may, and one that does not.
     @Test func bombsAreBounded() {
         var directory = MadeTIFF.Directory(TestImage(width: 32, height: 32))
         directory.compression = 8

@@ -54,7 +54,7 @@ import Testing
         )
     }
 
-    /// A file cut at any place: an error, and never partly invented pixels.
+    /// A file cut at any place gives an error, never partly invented pixels.
     @Test func truncatedFilesFail() throws {
         let image = TestImage(width: 64, height: 64)
         let source = try source(image)
@@ -66,7 +66,7 @@ import Testing
         #expect((source.statistics.failures[.truncated] ?? 0) > 50)
     }
 
-    /// Random changes to bytes: no trap, and a PNG's checksums detect them.
+    /// Random changes to bytes never trap, and a PNG's checksums detect them.
     @Test func damagedFilesDoNoHarm() throws {
         let image = TestImage(width: 48, height: 48)
         let source = try source(image)

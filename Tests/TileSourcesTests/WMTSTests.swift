@@ -10,7 +10,7 @@ import Testing
         var layers = [Layer()]
         /// Address of `GetTile`; `nil` for none.
         var keyValues: String?
-        /// Finest last: side of the matrix in tiles.
+        /// Columns and rows of the matrices, the finest last.
         var matrices = [(1, 1), (2, 2), (4, 3)]
         var tile = (64, 64)
         var corners = [
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    /// Tiles composed are the image, by templates and by keys and values.
+    /// Tiles put together are the image, by templates and by keys and values.
     @Test(arguments: [false, true]) func tilesAreTheImage(hasTemplate: Bool) throws {
         let server = try #require(DescribedServer())
         var made = Capabilities()
@@ -117,7 +117,7 @@ import Testing
         #expect(server.refused.isEmpty && source.statistics.failureCount == 0, "\(server.refused)")
     }
 
-    /// Tiles outside a layer's limits are absent without a request; matrices without limits are not the layer's.
+    /// Tiles outside a layer's limits are absent without a request. Matrices without limits are not the layer's.
     @Test func limitsAreKept() throws {
         let server = try #require(DescribedServer())
         var made = Capabilities()
@@ -185,7 +185,7 @@ import Testing
         #expect(said("#zoom=3").contains("layer=, matrixSet=, style= or format= was expected after #"))
     }
 
-    /// Ratios that are no powers of two, and matrices with another corner.
+    /// Reads matrices whose ratios are no powers of two. Leaves out those with another corner.
     @Test func matricesOfAnyRatio() throws {
         var made = Capabilities()
         made.keyValues = "http://h/t"
@@ -301,7 +301,7 @@ import Testing
         #expect(message { _ = try HTTPTileSource(wmts: "c.xml") }.hasPrefix("c.xml: an address that begins"))
     }
 
-    /// Damaged capabilities: an error that begins with the address, or a layer whose addresses can be told.
+    /// Damaged capabilities give an error that begins with the address, or a layer. The layer's addresses can be told.
     @Test func damagedCapabilities() throws {
         var made = Capabilities()
         made.keyValues = "http://h/t"

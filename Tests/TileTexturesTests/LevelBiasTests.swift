@@ -14,7 +14,7 @@ import Testing
         return tiles.count
     }
 
-    /// No view of a size needs more tiles than the bound, with any pyramid, selection, bias, place and scale.
+    /// No view of a size needs more tiles than the bound. Pyramid, selection, bias, place and scale are random.
     @Test(arguments: 1...40) func theBoundHolds(seed: Int) throws {
         var dice = SplitMix64(seed: UInt64(seed))
         var levels: [PyramidLevel] = []
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    /// By hand: 10 x 5 tiles of 64 pixels at the finest scale of a level, and one more each way.
+    /// By hand: 10 x 5 tiles of 64 pixels, and one more each way. The scale is the finest of a level.
     @Test func theBiasIsTheLeast() throws {
         let pyramid = try TextureScene().pyramid
         let layer = FrameLayer(id: LayerID(0), pyramid: pyramid, format: .rgba8)
@@ -81,7 +81,7 @@ import Testing
         #expect(bias.value == 8)
     }
 
-    /// The coarsest level has no replacement: one level alone never causes a bias.
+    /// One level alone never causes a bias. The coarsest level has no replacement.
     @Test func aSingleLevelHasNoBias() throws {
         let level = PyramidLevel(width: 8192, height: 8192, tileWidth: 64, tileHeight: 64, worldPixelsPerPixel: 1)
         let pyramid = try TilePyramid(worldWidth: 8192, worldHeight: 8192, levels: [level])
@@ -95,7 +95,7 @@ import Testing
         #expect(bias.value == 0)
     }
 
-    /// At the limit, neither rest nor a zoom through all levels changes the bias, and each level comes once.
+    /// At the limit, neither rest nor a zoom through all levels changes the bias. Each level comes once.
     @Test(arguments: [9, 12, 20, 40]) func levelsDoNotFlicker(slots: Int) throws {
         var scene = try TextureScene()
         scene.makeReady(0...6)
@@ -116,7 +116,7 @@ import Testing
         #expect(scene.levelBias > 0)
     }
 
-    /// A view that turns to and fro changes its bias seldom, and lowers it only by a whole band.
+    /// A view that turns to and fro changes its bias seldom. It lowers the bias only by a whole band.
     @Test func turningChangesTheBiasSeldom() throws {
         var scene = try TextureScene()
         scene.makeReady(0...6)

@@ -44,7 +44,7 @@ import Testing
         #expect(core.budget.allowed == 8 * TextureScene.tileBytes)
     }
 
-    /// A coarse tile is drawn until the last of four needs its slot: four slots are enough for four tiles.
+    /// A coarse tile is drawn until the last of four needs its slot. Four slots are enough for four tiles.
     @Test func theLastTileReplacesTheFallback() throws {
         var scene = try TextureScene()
         scene.ready[tile(5, 16, 16)] = 1
@@ -101,7 +101,7 @@ import Testing
         #expect(core.table.slots[slot].generation == 1 && core.statistics.usedSlots == 1)
     }
 
-    /// A tile that was to leave a slot beyond a lowered limit stays there, and so does the one in its new slot.
+    /// A tile that was to leave a slot beyond a lowered limit stays there. So does the one in its new slot.
     @Test func undoneUploadsLeaveSlotsBeyondTheLimit() throws {
         var scene = try TextureScene()
         let (fallback, other) = (tile(5, 16, 16), tile(6, 40, 40))
@@ -126,7 +126,8 @@ import Testing
         #expect(core.table.find(scene.key(other)) == 0 && core.statistics.evictions == 0)
     }
 
-    /// In a separate process, which ends. Builds without assertions do not notice it.
+    /// Putting a tile back into a used slot ends the process. The test runs it in a separate one. Builds without
+    /// assertions do not notice it.
     @Test func tilesAreNotPutBackIntoUsedSlots() async {
         var isAsserting = false
         assert({ isAsserting = true }() == ())
@@ -173,7 +174,7 @@ import Testing
         #expect(core.statistics.evictions == 0)
     }
 
-    /// A tile in a slot is drawn even if the cache does not have it any more.
+    /// A tile in a slot is drawn even if the cache has evicted it.
     @Test func slotsOutliveTheCache() throws {
         var scene = try TextureScene()
         scene.makeReady(6...6)
@@ -189,7 +190,7 @@ import Testing
         #expect(after.result.waitingTileCount == 0)
     }
 
-    /// On a zoom out, four children that cover a tile are drawn, not a coarser ancestor.
+    /// On a zoom out, four children are drawn instead of a coarser ancestor. Together they cover the tile.
     @Test func childrenAreDrawnIfTheyCoverATile() throws {
         var scene = try TextureScene()
         scene.makeReady(6...6)
@@ -272,7 +273,7 @@ import Testing
         #expect((25...35).contains(frames))
     }
 
-    /// Under the option a parent stays until all of its children are there, and only then.
+    /// With `neverShowsHoles`, a parent stays until all of its children are there. After that it may go.
     @Test func parentsStayUntilTheirChildrenCoverThem() throws {
         for keeps in [false, true] {
             var scene = try TextureScene()
@@ -332,7 +333,7 @@ import Testing
         #expect(throws: TileCacheError.self) { try TextureAtlas(flat, width: 256) }
     }
 
-    /// The state is bounded by slots and screen, so that a frame costs as much after 20,000 frames.
+    /// The state is bounded by slots and screen, not by the number of frames.
     @Test func theStateDoesNotGrow() throws {
         var scene = try TextureScene()
         scene.makeReady(0...6)

@@ -4,11 +4,11 @@ import Testing
 @testable import TileCache
 @testable import TileTextures
 
-/// Random views, budgets and limits against a simple reference: a dictionary of what each slot holds.
+/// Compares random views, budgets and limits with a simple reference. It is a dictionary of what each slot holds.
 @Suite struct TextureModelTests {
     private struct Reference {
         var slots: [Int: (tile: TileCoordinate, generation: UInt32)] = [:]
-        /// Part of each needed tile that was drawn in the last frame, by tile and copy.
+        /// Part of each needed tile that the last frame drew, by tile and copy.
         var covered: [Want: Double] = [:]
         /// Needed tiles that were drawn exactly in the last frame.
         var exact: Set<TileCoordinate> = []
@@ -45,7 +45,7 @@ import Testing
         #expect(core.statistics.uploads > 10)
     }
 
-    /// What the view needs becomes sharp and stays so, whatever the limit, once the view follows the bias.
+    /// What a view at rest needs becomes sharp and stays so, whatever the limit. The view has to follow the bias.
     @Test(arguments: 1...12, [false, true]) func viewsAtRestBecomeSharp(seed: Int, neverShowsHoles: Bool) throws {
         var dice = SplitMix64(seed: UInt64(seed) &+ 1000)
         var scene = try TextureScene()
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    /// With the option and one tile over the world, no frame after the first shows a hole.
+    /// With `neverShowsHoles` and one tile over the world, no frame shows a hole. The first frame may.
     @Test(arguments: 1...16) func holesAreNeverShown(seed: Int) throws {
         var dice = SplitMix64(seed: UInt64(seed) &+ 2000)
         var scene = try TextureScene(wraps: dice.oneIn(2))
@@ -124,7 +124,7 @@ import Testing
         viewport.center.y = min(max(viewport.center.y, 0), 4096)
     }
 
-    /// Tiles become ready, change and disappear; limits and budgets change.
+    /// Makes tiles ready, changes and removes them, and changes limits and budgets.
     private func change(
         _ scene: inout TextureScene,
         _ core: inout TextureCore,
@@ -223,7 +223,7 @@ import Testing
         (reference.covered, reference.exact, reference.drawn) = (covered, exact, drawn)
     }
 
-    /// Whether the slot was emptied between the frames: the limit was lowered and raised again.
+    /// Whether the slot was emptied between the frames. The limit was then lowered and raised again.
     private func wasReleased(
         _ slot: Int,
         _ before: [Int: (tile: TileCoordinate, generation: UInt32)],

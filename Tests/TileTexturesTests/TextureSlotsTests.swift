@@ -4,9 +4,9 @@ import Testing
 @testable import TileCache
 @testable import TileTextures
 
-/// Slots of a view of a real cache: a renderer with an array of memory for textures.
+/// Slots of a view of a real cache. The renderer has an array of memory for textures.
 @Suite(.timeLimit(.minutes(15))) struct TextureSlotsTests {
-    /// 64-pixel tiles, filled with a number of their own; the version is the first byte.
+    /// Fills 64-pixel tiles with a number of their own. The first byte is the version.
     private final class Numbers: BlockingTileSource {
         let version = Lock<UInt8>(1)
 
@@ -141,7 +141,7 @@ import Testing
         #expect(placed.count == 4 && placed.allSatisfy { $0.slotRectangle.maxX == 64 })
     }
 
-    /// The coarsest tile over the screen comes first, then what the plan values; a lease is of the same pixels.
+    /// The coarsest tile over the screen comes first, then what the plan values. A lease is of the same pixels.
     @Test func expectedTilesCanBeLeased() throws {
         let (cache, layer, view, _) = try Self.setUp()
         defer { cache.shutdown() }
@@ -167,7 +167,7 @@ import Testing
         #expect(leased[0]?.withUnsafeBytes { $0[1] } == Numbers.number(tile(0, 0, 0)))
     }
 
-    /// The range, the stride and the index of a tile lead to its bytes, in whole pages of the system.
+    /// The range, the stride and the index of a tile lead to its bytes. Range and stride are whole pages of the system.
     @Test func memoryIsAsPublished() throws {
         let (cache, _, view, _) = try Self.setUp()
         defer { cache.shutdown() }

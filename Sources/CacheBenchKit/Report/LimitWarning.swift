@@ -2,8 +2,8 @@
 enum LimitWarning {
     private static let shownLines = 6
 
-    /// Warning if one screen exceeds the limit: `limit too small: one screen needs 11.8 MiB (45 tiles), 1.8 MiB more
-    /// than the limit, 10.0 MiB`.
+    /// Text of the warning if one screen exceeds the limit. For example `limit too small: one screen needs 11.8 MiB (45
+    /// tiles), 1.8 MiB more than the limit, 10.0 MiB`.
     static func text(_ memory: ReplayReport.Memory) -> String? {
         guard memory.shortfallBytes > 0 else { return nil }
         return "limit too small: one screen needs \(Figures.bytes(memory.screenBytes)) "

@@ -1,7 +1,7 @@
 /// What was prefetched and what of it was drawn, as text.
 extension ReplayReport.Prefetch {
-    /// Prefetches in one line, such as `1,234 loads, 612 drawn; 310.2 MiB, 152.8 MiB drawn; held back 40 times`. `nil`
-    /// if there were none.
+    /// Prefetches in one line; `nil` if there were none. For example `1,234 loads, 612 drawn; 310.2 MiB, 152.8 MiB
+    /// drawn; held back 40 times`.
     ///
     /// Requests of the source are named if they are not as many as the loads.
     var summary: String? {

@@ -1,9 +1,10 @@
 /// A coarser level first, if sharp tiles come late.
 extension AdaptivePolicy {
-    /// Turns of all workers that the missing tiles have to take for a coarser level to come first.
+    /// Maximum turns of all workers for the missing tiles before a coarser level comes first.
     static let turnsForCoarser = 2
 
-    /// Tiles of the finest level that the workers load in one turn, of where the view will be.
+    /// Tiles of the area that the view will show, at one coarser level. It is the finest level that the workers load in
+    /// one turn.
     ///
     /// Each covers several sharp tiles, which follow turn by turn. Only tiles with nothing as fine under them. Without
     /// it, the resolution deficit of `starcraft_view` is a third higher, and that of `trackpad_wheel` twice as high.

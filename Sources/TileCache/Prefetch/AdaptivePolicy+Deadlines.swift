@@ -1,4 +1,4 @@
-/// A missing candidate that is worth a load, with all that it is sorted by: closures would copy the policy.
+/// A missing candidate that is worth a load, with all that it is sorted by. Closures would copy the policy.
 struct MissingCandidate {
     /// Gain of the load.
     var value: Float
@@ -16,7 +16,8 @@ struct MissingCandidate {
         self.latency = latency
     }
 
-    /// Whether a load that begins now lands in time, and one that begins when a worker is free again does not.
+    /// Whether a load that begins now lands in time, but a later one does not. The later one begins when a worker is
+    /// free again.
     var isUrgent: Bool {
         // A plan is up to a frame old.
         let first = latency + AdaptivePolicy.frameSeconds

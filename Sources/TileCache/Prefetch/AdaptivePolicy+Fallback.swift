@@ -6,11 +6,13 @@ extension AdaptivePolicy {
     static let fallbackDelta = 5
     /// Worth of a fallback, above that of all probable tiles.
     static let fallbackWorth: Float = 1
-    /// While loads cannot keep up, loads of needed tiles that leave the view within this many seconds after landing are
-    /// not started. At 0, 0.1 and 0.2, `trackpad_wheel` hits .128, .277 and .319; no other source moves so fast.
+    /// Minimum time in view after landing, in seconds, while loads cannot keep up. Loads of needed tiles that leave the
+    /// view sooner are not started. At 0, 0.1 and 0.2, `trackpad_wheel` hits .128, .277 and .319; no other source moves
+    /// so fast.
     static let leastStay = 0.2
 
-    /// Adds a fallback for missing tiles before the needed ones, and fallbacks along the motion after them.
+    /// Adds a fallback for missing tiles, and fallbacks along the motion. The first comes before the needed tiles, the
+    /// others after them.
     ///
     /// One load each: the level is made coarser until one tile covers the whole gap. Four finer tiles delay the sharp
     /// ones: with one, `trackpad_wheel` has .02 more hits and `balabit_drag` 15 % less time with fallbacks.

@@ -4,7 +4,7 @@
 /// which follows from the effort. The loss of an eviction is computed in the same way. A plan loads the highest gains,
 /// evicts the lowest losses, and starts nothing that is not worth more than its victim. All tables are bounded.
 package struct AdaptivePolicy: PrefetchPolicy {
-    /// Minimum excess of a gain over the victim's loss, so that similar tiles do not evict each other. With 0.03,
+    /// Minimum excess of a gain over the victim's loss. Keeps similar tiles from evicting each other. With 0.03,
     /// `starcraft_view` closes .02 less of the gap at 12 screens and .02 more at 4, for .04 less waste.
     static let margin: Float = 0.0075
     /// Maximum prefetches of a plan; more never start before the next one.
@@ -20,9 +20,10 @@ package struct AdaptivePolicy: PrefetchPolicy {
     static let leastWay = 2.0
     /// The same for the expected travel. At the end of a stroke it changes while the view hardly does.
     static let leastTravel = 4.0
-    /// Minimum decay of the motion, in leads: with long loads or queues, near tiles are late anyway.
+    /// Minimum decay of the motion, in leads. With long loads or queues, near tiles are late anyway.
     static let leadsAhead = 1.5
-    /// Multiple of the needed tiles that fit into the limit from which on popular tiles anywhere are candidates.
+    /// Multiple of the needed tiles above which popular tiles anywhere are candidates. Compared with the tiles that fit
+    /// into the limit.
     static let screensForPopular = 3
 
     var motion = MotionEstimate()

@@ -1,6 +1,7 @@
-/// Weights of the samples of each bin: all of them, those needed, and those needed too soon to wait.
+/// Weights of the samples of each bin. Counts all samples, those needed, and those needed too soon to wait.
 struct BinCounts: Hashable, Sendable {
-    /// Maximum of a sum of events: far above that of any session, and far below where 1 more makes no difference.
+    /// Maximum of a sum of events. Far above that of any session, and far below sums to which 1 more makes no
+    /// difference.
     static let maximum = 0x1p48
 
     var events: [Double]
@@ -45,7 +46,7 @@ struct BinCounts: Hashable, Sendable {
     }
 }
 
-/// Probabilities of a bin: of a demand within the horizon, and of one too soon to wait.
+/// Probabilities of a demand of a bin's tile: within the horizon, and too soon to wait.
 struct DemandLikelihood: Hashable, Sendable {
     var needed: Double
     var soon: Double

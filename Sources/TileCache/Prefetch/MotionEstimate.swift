@@ -5,7 +5,7 @@ struct MotionEstimate: Sendable {
     static let window = 0.0845
     /// The same while a view accelerates, in seconds: two frames.
     static let startWindow = 0.034
-    /// Minimum speed of a moving view, in pixels a second: a third of a pixel per frame.
+    /// Minimum speed of a moving view, in pixels a second. A third of a pixel per frame.
     static let leastSpeed = 20.0
     /// Seconds without a frame after which a view counts as at rest.
     static let staleAfter = 0.1
@@ -41,7 +41,7 @@ struct MotionEstimate: Sendable {
     private(set) var velocity = WorldPoint(x: 0, y: 0)
     /// The same over two frames if that is faster: a stroke that has just begun.
     private(set) var startVelocity = WorldPoint(x: 0, y: 0)
-    /// Speed of the right and bottom edges relative to the centre by zooming, in pixels a second.
+    /// Speed at which zooming moves the right and bottom edges, in pixels a second. It is relative to the centre.
     private(set) var spread = WorldPoint(x: 0, y: 0)
     /// Sum of recent movements, at most `headingMemory` long.
     private(set) var heading = WorldPoint(x: 0, y: 0)
@@ -116,7 +116,7 @@ struct MotionEstimate: Sendable {
         hasTurned = way != WorldPoint(x: 0, y: 0) || heading != before
     }
 
-    /// Measures a stroke that has just begun, whose mean over the window would include the rest before it.
+    /// Measures a stroke that has just begun. Its mean over the window would include the rest before it.
     private mutating func measureStart(_ span: Double) {
         let last = samples[samples.count - 1]
         guard span > Self.startWindow,
@@ -153,7 +153,7 @@ struct MotionEstimate: Sendable {
     }
 }
 
-/// Travel of a view's edges while its motion decays, and the tiles that they reach and leave.
+/// Travel of a view's edges while its motion decays. Finds the tiles that they reach and leave.
 struct EdgeTravel: Sendable {
     /// Time constant of the decay, in seconds. With 0.1, 0.2, 0.3 and 0.5 at 4 screens, `balabit_drag` hits .973, .991,
     /// .997 and .999 for a waste of .20, .22, .26 and .37; only it, `touch` and `trackpad_wheel` depend on it.
@@ -228,7 +228,7 @@ struct EdgeTravel: Sendable {
         return share
     }
 
-    /// Seconds until this fraction of the travel is done. -decay ln(1 - share), approximated by a rational function,
+    /// Seconds until this fraction of the travel is done. Approximates -decay ln(1 - share) by a rational function,
     /// exact to the second order at 0 and within 4 % up to 0.8. Infinite from 0.95 on.
     func time(forShare share: Double) -> Double {
         share < 0.95 ? decay * share * (6 - share) / (6 - 4 * share) : .infinity

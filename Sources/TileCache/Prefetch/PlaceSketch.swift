@@ -1,4 +1,4 @@
-/// In how many sessions each tile was viewed: a count-min sketch with the mean of its row as the estimate of noise.
+/// Number of sessions that viewed each tile, as a count-min sketch. The mean of a row is the estimate of its noise.
 ///
 /// Two rows of counters, so that its size does not depend on the world. Cormode and Muthukrishnan, "An improved data
 /// stream summary: the count-min sketch and its applications", 2005; the correction is that of Deng and Rafiei, "New
@@ -8,7 +8,8 @@ struct PlaceSketch: Hashable, Sendable {
     static let width = 1 << 15
     /// Sessions from which on counts say anything.
     static let leastSessions = 3
-    /// Classes of tiles: never viewed, by less than a twelfth of the sessions, by less than a quarter, by more.
+    /// Number of classes of tiles, by the share of sessions that viewed them. None, less than a twelfth, less than a
+    /// quarter, or more.
     static let classes = 4
 
     /// Sessions counted.

@@ -32,7 +32,7 @@ struct Planner: Sendable {
     /// Policies by view and layer.
     var policies: [Int: [LayerID: any PrefetchPolicy]] = [:]
 
-    /// Passes the frames since the last plan to the policies, and makes a plan of their wishes.
+    /// Passes frames to the policies, and makes a plan of their wishes. The frames are those since the last plan.
     ///
     /// - Parameters:
     ///   - views: Snapshots by serial number, in that order.
@@ -92,7 +92,7 @@ struct Planner: Sendable {
         return plan
     }
 
-    /// Resets policies until they hold at most `bytes`, first those of views that have not moved since the last plan.
+    /// Resets policies until they hold at most `bytes`. Starts with views that have not moved since the last plan.
     ///
     /// - Returns: Bytes held afterwards.
     mutating func trimPolicies(toBytes bytes: Int, of views: [(id: Int, snapshot: ViewSnapshot)]) -> Int {
@@ -158,8 +158,8 @@ struct Planner: Sendable {
     /// Wishes of the policy of one layer in one view.
     fileprivate typealias Opinion = (view: Int, index: Int, wishes: Wishes)
 
-    /// Passes the frames since the last plan to the policies, and collects their wishes: those that come first, and the
-    /// others.
+    /// Passes frames to the policies, and collects their wishes. The frames are those since the last plan. Returns the
+    /// wishes that come first, and the others.
     private mutating func wishes(
         of views: [(id: Int, snapshot: ViewSnapshot)],
         context: PlanContext
@@ -207,7 +207,7 @@ struct Planner: Sendable {
 }
 
 extension PrefetchPolicy {
-    /// Learns from frames, and returns the wishes for a target, if there is one, and whether they come first.
+    /// Learns from frames, and returns the wishes for a target, if there is one. Also returns whether they come first.
     fileprivate mutating func wishes(
         after observations: [FrameObservation],
         _ target: PlanTarget?,

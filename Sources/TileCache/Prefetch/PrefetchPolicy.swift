@@ -33,7 +33,7 @@ package struct PlanContext {
     var residency: (TileKey) -> Residency
     /// The same for many tiles under one lock.
     var lookUpMany: (([TileKey]) -> [TileResidency])?
-    /// Load time of a tile relative to the source's, 0...1: less than 1 if a tier below memory has it. `nil`: no layer
+    /// Load time of a tile relative to the source's, 0...1. Less than 1 if a tier below memory has it. `nil`: no layer
     /// has such tiers.
     var nearness: ((TileKey) -> Double)?
     /// Whether a tier on this machine is known to have a tile. `nil`: no layer has such tiers.
@@ -62,7 +62,7 @@ package struct PlanContext {
         return context
     }
 
-    /// Leaves out the loads ahead of need that an allowance excludes, and marks those that ask no source.
+    /// Leaves out the loads ahead of need that an allowance excludes. Marks those that ask no source.
     func admitted(_ entries: [PlanEntry], by allowance: PrefetchAllowance) -> [PlanEntry] {
         guard allowance != .standard else { return entries }
         let found = allowance == .resident ? residencies(of: entries.map(\.key)) : []
@@ -117,7 +117,7 @@ extension Wishes {
     }
 }
 
-/// A source of prefetches: observes one layer in one view, and says which tiles to load or keep.
+/// A source of prefetches for one layer in one view. Observes it, and says which tiles to load or keep.
 ///
 /// Policies are pure values: equal observations give equal wishes.
 package protocol PrefetchPolicy: Sendable {
@@ -127,8 +127,8 @@ package protocol PrefetchPolicy: Sendable {
     /// Whether its wishes change while a view is at rest, as those of an oracle do. Default: false.
     var changesAtRest: Bool { get }
 
-    /// Whether another plan for the same view and residency, without loads in flight, would equal the last one at any
-    /// time. Default: false.
+    /// Whether another plan for the same view and residency would equal the last one. This holds at any time, without
+    /// loads in flight. Default: false.
     var isSettled: Bool { get }
 
     /// Bytes learned, beyond those of a new policy. Default: 0.
@@ -160,8 +160,8 @@ extension PlanTarget {
     /// Upright rectangle of the world that the viewport shows; the bounds of a rotated one.
     package var rectangle: PixelRect { ViewportCover(pyramid: pyramid, viewport: viewport, levelIndex: level).box }
 
-    /// Calls `body` with the tiles of a level under a rectangle, row by row, each once unless the world wraps within
-    /// it.
+    /// Calls `body` with the tiles of a level under a rectangle, row by row. Each tile comes once unless the world
+    /// wraps within the rectangle.
     package func forEachTile(at level: Int, in rectangle: PixelRect, _ body: (TileKey) -> Void) {
         ViewportCover(pyramid: pyramid, rectangle: rectangle, levelIndex: level).forEach { column, row, _ in
             body(TileKey(layer: layer, TileCoordinate(level: level, column: column, row: row)))

@@ -1,4 +1,4 @@
-/// Probabilities of the bins: of a demand within the horizon, and of one too soon to wait.
+/// Probabilities of a demand of each bin: within the horizon, and too soon to wait.
 ///
 /// Starts with a weak prior and learns from samples.
 struct ProbabilityTable: Sendable {
@@ -96,8 +96,8 @@ struct ProbabilityTable: Sendable {
         mixture?.unlearn()
     }
 
-    /// Probabilities of a demand of a tile of a bin: within the horizon, and so soon that a load begun at the last
-    /// moment is late.
+    /// Probabilities that a tile of a bin is demanded within the horizon, and too soon. Too soon: a load begun at the
+    /// last moment is late.
     func likelihood(_ bin: Int) -> DemandLikelihood {
         let cold = prior.likelihood(CandidateBin.unplaced(bin), session)
         return mixture?.likelihood(bin, cold, session) ?? cold
@@ -184,7 +184,8 @@ struct PriorTable: Sendable {
         }
     }
 
-    /// By step (-3, -2, -1, +1, +2) and context (never zoomed, in, out, in and panned since, out and panned since).
+    /// Sets the probabilities of zooms by step and context. Steps: -3, -2, -1, +1, +2. Contexts: never zoomed, in, out,
+    /// in and panned since, out and panned since.
     ///
     /// Low before the first zoom, unless the view is an overview (`Outlook`). With 0.35 for the next finer level, its
     /// tiles are loaded everywhere: sessions without zooms waste .7 of their loads.

@@ -1,4 +1,5 @@
-/// Probabilities by the popularity of a place, mixed with those without by how well each predicts this session.
+/// Mixes probabilities with the popularity of a place and those without. The weights follow how well each predicts this
+/// session.
 ///
 /// A profile multiplies the odds of a bin by what popularity changed in other sessions. The weight of the result follows
 /// the logarithmic loss, separately for each kind of candidate. No weight ever vanishes, so that a profile that
@@ -11,7 +12,7 @@ struct ProfileMixture: Sendable {
     static let maximumStrength = 4 * ProbabilityTable.strength
     /// Part of the weights that is spread evenly after each sample.
     static let share = 0.001
-    /// Probabilities that are compared lie at least this far from 0 and 1, so that one surprise is bounded.
+    /// Minimum distance of compared probabilities from 0 and 1. Bounds the effect of one surprise.
     static let leastProbability = 0.01
     /// Least probability that has odds.
     static let leastOdds = 0.0005

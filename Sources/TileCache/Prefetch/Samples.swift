@@ -4,7 +4,7 @@
 struct Samples: Sendable {
     /// Maximum number of samples; a power of two.
     let capacity: Int
-    /// Weight of a sample against the prior: neighbouring tiles are needed together, so samples are not independent. At
+    /// Weight of a sample against the prior. Neighbouring tiles are needed together, so samples are not independent. At
     /// 0.5, `trackpad_wheel` loses .01 of its hits, at 1 .046, and both waste more.
     static let weight = 0.25
     /// Horizon of a sample, in demands: about one cache full, within these bounds. With 300, `starcraft_view` at 12

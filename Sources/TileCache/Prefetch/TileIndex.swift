@@ -17,7 +17,7 @@ struct TileIndex: Sendable {
     /// Bytes beyond those of a small index.
     var byteCount: Int { max(places.count - Self.leastCapacity, 0) * MemoryLayout<Place>.stride }
 
-    /// Creates an empty index, which has no memory before the first tile: many of a plan stay empty.
+    /// Creates an empty index, which has no memory before the first tile. Many indexes of a plan stay empty.
     init() {}
 
     private init(capacity: Int) { places = [Place](repeating: Self.empty, count: capacity) }

@@ -1,5 +1,5 @@
 extension TileCache {
-    /// Lends the pixels of a decoded tile without a view, for tools and own lists of tiles.
+    /// Lends the pixels of a decoded tile without a view. For tools and own lists of tiles.
     ///
     /// Counts as a use, not as a demand.
     ///

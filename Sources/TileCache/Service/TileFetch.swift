@@ -9,7 +9,8 @@ public final class TileFetch: Sendable {
     public enum Rank: Sendable, Hashable {
         /// The tile shows: it ranks as a needed tile of a view.
         case visible
-        /// The tile is around what shows: after needed tiles, before all guesses but urgent ones, whatever the allowance.
+        /// The tile is around what shows. It ranks after needed tiles and before all guesses but urgent ones, whatever
+        /// the allowance.
         case margin
     }
 

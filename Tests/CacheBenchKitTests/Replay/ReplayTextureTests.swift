@@ -19,8 +19,8 @@ import Testing
         try Replay(options).run([{ try ReplayInput(lively: options) }]).total
     }
 
-    /// With room for everything, a tile is drawn from its slot in the frame that could draw it anyway. The cache does
-    /// the same as without slots.
+    /// With room for everything, slots delay no tile. Each is drawn from its slot in the frame that could draw it
+    /// anyway. The cache does the same as without slots.
     @Test func enoughSlotsChangeNothing() throws {
         let plain = try replayed(options { $0.memoryLimit = .bytes(2 << 30) })
         let slotted = try replayed(

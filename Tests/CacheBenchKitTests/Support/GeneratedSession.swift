@@ -38,7 +38,7 @@ struct GeneratedSession {
         }
     }
 
-    /// Throws with momentum: the speed falls by a law, and each frame's differs from it by up to 5 %.
+    /// Throws with momentum. The speed falls by a law, and each frame's differs from it by up to 5 %.
     init(throwsBy law: Momentum, width: Double, height: Double, seconds: Double, seed: UInt64) {
         self.init(width: width, height: height, seconds: seconds, seed: seed)
         while Double(time) < seconds * 1e9 {
@@ -56,13 +56,14 @@ struct GeneratedSession {
         rest(0.5)
     }
 
-    /// How the speed of a throw falls in a millisecond: by a factor, and by so many pixels a second.
+    /// How the speed of a throw falls in a millisecond. It falls by a factor, and by so many pixels a second.
     enum Momentum: CaseIterable, Sendable {
         /// `UIScrollView.DecelerationRate.normal`.
         case normal
         /// `UIScrollView.DecelerationRate.fast`.
         case fast
-        /// What Flutter fitted to trackpads of macOS: .135 a second, and 1,400 pixels a second less in each second.
+        /// What Flutter fitted to trackpads of macOS. A factor of .135 a second, and 1,400 pixels a second less in each
+        /// second.
         case trackpad
 
         var factor: Double {

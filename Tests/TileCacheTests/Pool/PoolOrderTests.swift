@@ -76,7 +76,7 @@ import Testing
         #expect(isShort)
     }
 
-    /// Entries before it are in order of time and not of worth, so that others may have room.
+    /// Urgent entries are in order of time and not of worth. Others may therefore have room.
     @Test func anUrgentTileWithoutRoomIsPassedOver() {
         for isUrgent in [true, false] {
             let small = TilePool(tiles: 2) { $0.eviction = .value }

@@ -211,8 +211,8 @@ import Testing
         #expect(spans.allSatisfy { $0.right > view.minX + 2 * 60 })
     }
 
-    /// At 1,200 pixels a second the view travels 300 pixels more, so that a tile 60 pixels away comes into view after a
-    /// load of 40 ms and a frame, and one 95 pixels away after two loads and a frame.
+    /// At 1,200 pixels a second the view travels 300 pixels more. A tile 60 pixels away comes into view after a load of
+    /// 40 ms and a frame, and one 95 pixels away after two loads and a frame.
     @Test func theLastChanceOfATilePrecedesNeededOnes() throws {
         var session = try Session()
         var gaps: [Double] = []
@@ -234,7 +234,7 @@ import Testing
         #expect(gaps.contains { $0 < 75 } && gaps.contains { $0 > 80 })
     }
 
-    /// A tile that comes into view before its load ends is not begun, but a load in flight stays in the plan.
+    /// A tile that comes into view before its load ends is not begun. A load in flight stays in the plan.
     @Test func aLoadInFlightOfATileThatComesIntoViewGoesOn() throws {
         var session = try Session()
         var begun: [(key: TileKey, frame: Int)] = []
@@ -287,7 +287,7 @@ import Testing
         #expect(wishes.entries.prefix(wanted.count).map(\.key.coordinate) == wanted)
     }
 
-    /// Jumps back and forth between two places: the tiles of the other place are kept, not loaded ahead of need.
+    /// Jumps back and forth between two places. The tiles of the other place are kept, not loaded ahead of need.
     @Test func visitedTilesAreNotWishedFor() throws {
         var session = try Session()
         var wishes = Wishes()

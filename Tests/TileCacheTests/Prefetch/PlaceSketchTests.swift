@@ -48,7 +48,7 @@ import Testing
         #expect(classes == classes.sorted())
     }
 
-    /// Sessions of random models, with popular and unpopular tiles, in worlds that are small or large for the sketch.
+    /// Sessions of random models, with popular and unpopular tiles. Worlds are small or large for the sketch.
     @Test(arguments: [1, 2, 3, 4, 5, 6] as [UInt64]) func errorsAreRareAsDocumented(seed: UInt64) {
         var dice = SplitMix64(seed: seed)
         let world = [3000, 20_000, 60_000][Int(seed) % 3]

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TileCache
 
-/// Popular tiles of a level against a search of the whole level, and when a policy considers them.
+/// Compares popular tiles of a level with a search of the whole level. Tests when a policy considers them.
 @Suite struct PopularTilesTests {
     private static func key(_ level: Int, _ column: Int, _ row: Int) -> TileKey {
         TileKey(layer: 0, TileCoordinate(level: level, column: column, row: row))
@@ -72,7 +72,8 @@ import Testing
 
     // MARK: - In a policy
 
-    /// Considered at rest, if more than three times the needed tiles fit; loaded once sessions showed their worth.
+    /// Popular tiles are considered at rest, if more than three times the needed tiles fit. They are loaded once
+    /// sessions showed their worth.
     @Test(arguments: [(true, 4, true), (true, 3, false), (false, 4, false)])
     func aPolicyLoadsThemAtRestWithRoom(isAtRest: Bool, screens: Int, isLoaded: Bool) throws {
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 16_384, worldHeight: 16_384)

@@ -73,7 +73,8 @@ import Testing
         }
     }
 
-    /// Each byte of the header and of the checksum, and some others, or with TILECACHE_PROFILE_BYTES all of them.
+    /// Changes each byte of the header and of the checksum, and some others. With TILECACHE_PROFILE_BYTES, changes all
+    /// of them.
     @Test func everyChangedByteIsRefused() {
         let seed = UInt64(MonotonicTime.now.nanoseconds)
         var dice = SplitMix64(seed: seed)
@@ -149,7 +150,8 @@ import Testing
         }
     }
 
-    /// Words of any value, under a right checksum: refused by name, or a profile that has these bytes.
+    /// Words of any value, under a right checksum, never trap. They are refused by name, or give a profile that has
+    /// these bytes.
     @Test func randomFieldsNeverTrap() throws {
         let seed = UInt64(MonotonicTime.now.nanoseconds)
         var dice = SplitMix64(seed: seed)
@@ -209,7 +211,7 @@ import Testing
         #expect(merged(a, b).withoutPlaces == merged(a.withoutPlaces, b.withoutPlaces))
     }
 
-    /// Without the rounding of sums there is no order; with it, it shows in the last digits only.
+    /// The order of merges shows in the last digits only. Without the rounding of sums there would be no order.
     @Test func theOrderMattersInTheLastDigitsAlone() {
         var dice = SplitMix64(seed: 8)
         var all = (0..<4).map { _ in MadeProfile.random(&dice, hasPlaces: true, isExact: false) }

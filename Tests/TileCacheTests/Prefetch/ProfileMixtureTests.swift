@@ -4,7 +4,7 @@ import Testing
 
 @testable import TileCache
 
-/// Weights of a profile against an update written out, and how soon a wrong profile has lost its say.
+/// Compares the weights of a profile with an update written out. Tests how soon a wrong profile has lost its say.
 @Suite struct ProfileMixtureTests {
     private typealias Pair = (needed: Double, soon: Double)
 
@@ -100,7 +100,8 @@ import Testing
         }
     }
 
-    /// A pan straight ahead of a moving view, one behind a view at rest, a zoom in, and a popular tile.
+    /// Bins of four kinds. A pan straight ahead of a moving view, one behind a view at rest, a zoom in, and a popular
+    /// tile.
     private static let pan = CandidateBin.pan(isMoving: true, .ahead, reach: 1, distance: 2, isSeen: false)
     private static let behind = CandidateBin.pan(isMoving: false, .behind, reach: 0, distance: 6, isSeen: false)
     private static let zoom = CandidateBin.zoom(step: 3, .never, distance: 0, isSeen: false)
@@ -164,7 +165,7 @@ import Testing
         MadeProfile.uniform(events: 1e6, needed: isNeeded ? 1e6 : 0, soon: isNeeded ? 1e6 : 0, placedOnly: true)
     }
 
-    /// The contrary of what happens: after a few samples the profile has a tenth of the say.
+    /// A profile that says the contrary of what happens loses its say. After a few samples it has a tenth.
     @Test func aContradictingProfileIsDroppedAtOnce() {
         for bin in [Self.behind, Self.zoom, Self.popular].map(Self.placed) {
             var table = ProbabilityTable(profile: certain(true))
@@ -178,7 +179,7 @@ import Testing
         }
     }
 
-    /// A right profile is believed within a few samples; one that was wrong for long is believed again.
+    /// A right profile is believed within a few samples. One that was wrong for long is believed again.
     @Test func aProfileThatPredictsBetterIsBelieved() {
         let bin = Self.placed(Self.behind)
         var table = ProbabilityTable(profile: certain(true))

@@ -331,8 +331,8 @@ import Testing
         #expect(early.drawn.map(\.colour) == [9] && store.generation(of: store.onlyNamespace) == 2)
     }
 
-    /// A region is invalidated, and then a tile of it is needed before the stores have lost it: an entry that was read
-    /// before its removal, and is lent after it.
+    /// A tile of an invalidated region is needed before the stores have lost it. Its entry was read before its removal,
+    /// and is lent after it.
     @Test func nothingReadBeforeARemovalIsDrawnAfterIt() throws {
         let store = MemoryStore()
         let origin = Origin()

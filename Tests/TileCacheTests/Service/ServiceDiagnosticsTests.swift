@@ -8,7 +8,7 @@ import Testing
         TileCoordinate(level: 6, column: column, row: row)
     }
 
-    /// 256 x 192 pixels around a tile's corner, at scale 1: at most 4 x 4 tiles.
+    /// Shows 256 x 192 pixels around a tile's corner, at scale 1. These are at most 4 x 4 tiles.
     @Test func statesFollowATileFromTheSourceToTheScreen() throws {
         let cache = try TileCache(byteLimit: .mebibytes(4), workers: 1)
         let source = PlainSource(isGated: true) { $0.column == 9 }
@@ -48,7 +48,7 @@ import Testing
         #expect(view.diagnostics() == TileViewDiagnostics())
     }
 
-    /// A margin of one viewport around 256 x 192 pixels is 768 x 576 pixels: from (192, 256) to (960, 832).
+    /// A margin of one viewport around 256 x 192 pixels is 768 x 576 pixels. It lies from (192, 256) to (960, 832).
     @Test func theMarginIsInViewports() throws {
         let cache = try TileCache(byteLimit: .mebibytes(4))
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())

@@ -80,7 +80,7 @@ import Testing
         #expect(steps.reaches { cache.isResident(tile, of: late) })
     }
 
-    /// A list of more tiles than the limit can hold costs no more than one that fits. The rest is reported.
+    /// A list that exceeds the limit costs no more than one that fits. The rest is reported.
     @Test func aListIsFollowedAsFarAsTheLimitCanHoldIt() throws {
         let cache = try TileCache(byteLimit: .mebibytes(64), workers: 1)
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 16384, worldHeight: 16384, tileSize: 64)

@@ -3,7 +3,7 @@ import Testing
 @testable import TileCache
 @testable import TileSources
 
-/// A server in this process with a fixed set of addresses; what else is asked for is refused and noted.
+/// A server in this process with a fixed set of addresses. Other requests are refused and noted.
 final class DescribedServer: Sendable {
     private let server: ModelServer
     private let shared: Shared
@@ -35,7 +35,7 @@ final class DescribedServer: Sendable {
 }
 
 extension TestImage {
-    /// Every so-manyth pixel of every so-manyth row, from the first.
+    /// Takes one pixel of `factor` in each direction, from the first.
     func thinned(by factor: Int) -> TestImage {
         var bytes: [UInt8] = []
         for y in stride(from: 0, to: height, by: factor) {
@@ -48,7 +48,7 @@ extension TestImage {
     }
 }
 
-/// Draws all of a level and compares every tile with its part of an image; returns the tiles drawn.
+/// Draws all of a level and compares every tile with its part of an image. Returns the tiles drawn.
 func compare(
     _ source: any PyramidTileSource,
     level: Int,

@@ -179,7 +179,7 @@ struct MadeTIFF {
         return tiles
     }
 
-    /// A sample of 8 bits as one of another depth that has the same 8 bits.
+    /// Converts a sample of 8 bits to another depth. It has the same 8 bits there.
     private static func sample(_ value: UInt8, _ bits: Int, _ format: TIFFFormat) -> [UInt8] {
         switch bits {
         case 8: [value]
@@ -189,7 +189,7 @@ struct MadeTIFF {
         }
     }
 
-    /// A zlib stream: that of gzip in another frame.
+    /// A zlib stream: the data of gzip in another frame.
     private static func deflated(_ bytes: [UInt8]) -> [UInt8] {
         let packed = MadePMTiles.gzip(bytes)
         var (first, second) = (1, 0)

@@ -32,7 +32,7 @@ final class RangeServer: Sendable {
 
     func change(_ body: (inout Content) -> Void) { shared.content.withLock { body(&$0) } }
 
-    /// What the server's thread and the test share.
+    /// State that the server's thread and the test share.
     private final class Shared: Sendable {
         let content: Lock<Content>
 

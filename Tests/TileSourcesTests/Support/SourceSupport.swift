@@ -39,7 +39,7 @@ struct LoadedTile {
     var image: TestImage
 }
 
-/// Memory for one tile of a source's pyramid, and its contents.
+/// Lends memory for one tile of a source's pyramid, and returns its contents.
 private func withPixels(
     _ source: any PyramidTileSource,
     _ tile: TileCoordinate,
@@ -90,7 +90,7 @@ extension PyramidTileSource where Self: BlockingTileSource {
     }
 }
 
-/// What several threads add, in order.
+/// Elements that several threads add, in order.
 ///
 /// Copies have storage of their own: ThreadSanitizer does not see the reference counts that make shared storage safe.
 final class Record<Element: Sendable>: Sendable {
@@ -101,7 +101,7 @@ final class Record<Element: Sendable>: Sendable {
     var count: Int { elements.withLock { $0.count } }
 }
 
-/// Waits until a condition holds, half a minute at most; timings decide nothing.
+/// Waits until a condition holds, half a minute at most. Timings decide nothing.
 func settled(_ condition: () -> Bool) -> Bool {
     for _ in 0..<30_000 {
         if condition() { return true }

@@ -44,7 +44,7 @@ final class StoredRun {
     let layer: LayerID
     let view: TileView
     private let side: Double
-    /// Exists as long as the run.
+    /// Folder of the store, kept as long as the run.
     private let folder: ScratchFolder
 
     init(

@@ -4,7 +4,7 @@ import Testing
 @testable import TileCache
 @testable import TileTextures
 
-/// A view over a small world without a cache: 64-pixel tiles, and which of them are ready is up to the test.
+/// A view over a small world of 64-pixel tiles, without a cache. The test determines which of them are ready.
 struct TextureScene {
     static let tileBytes = 64 * 64 * 4
     /// 4096 pixels a side, levels 0 to 6.
@@ -12,7 +12,7 @@ struct TextureScene {
     let layer = LayerID(0)
     var selection = TileLevelSelection()
     var levelBias = 0.0
-    /// Generation of the ready tiles' pixels; tiles that are not in it are not ready.
+    /// Generation of the ready tiles' pixels. Tiles that are not in it are not ready.
     var ready: [TileCoordinate: UInt32] = [:]
     var upcoming: [(tile: TileCoordinate, worth: Float)] = []
     private var level: Int?
@@ -85,7 +85,7 @@ struct TextureScene {
         return screen
     }
 
-    /// All tiles of some levels are ready.
+    /// Makes all tiles of some levels ready.
     mutating func makeReady(_ levels: ClosedRange<Int>, generation: UInt32 = 1) {
         for level in levels {
             let table = pyramid.levels[level]

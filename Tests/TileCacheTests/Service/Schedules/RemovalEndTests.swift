@@ -125,7 +125,8 @@ import Testing
         #expect(scene.meanwhile == nil && layers(scene) == 1)
     }
 
-    /// A request is unwanted from the start if the cache or the layer ends before the source receives it.
+    /// A request that comes too late is unwanted from the start. The cache or the layer ends before the source receives
+    /// it.
     @Test(arguments: [true, false]) func aRequestThatComesTooLateIsUnwanted(isRemoval: Bool) throws {
         let scene = try StillScene(tiles: 16)
         let source = QueuedSource()
