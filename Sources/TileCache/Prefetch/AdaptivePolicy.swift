@@ -47,7 +47,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
     /// How long before its demand a load has to begin, in seconds.
     private(set) var lead = 0.1
     private var horizon = Samples.horizon.upperBound
-    private(set) var latency = 0.04
+    private var latency = 0.04
     private(set) var workers = 4
     private var hasNewNeeds = false
     private var lastStand: Stand?

@@ -197,8 +197,8 @@ struct Planner: Sendable {
             )
         }
         // One access to the policy: it is found by two hashes.
-        let own = policies[id]?[layer.id]?.wishes(after: layer.observations, target, context.with(allowance))
-        guard var own = own ?? nil else { return nil }
+        guard var own = policies[id]?[layer.id]?.wishes(after: layer.observations, target, context.with(allowance))
+        else { return nil }
         own.wishes.entries = context.admitted(own.wishes.entries, by: allowance)
         own.wishes.first = context.admitted(own.wishes.first, by: allowance)
         own.wishes.urgent = context.admitted(own.wishes.urgent, by: allowance)
