@@ -81,13 +81,12 @@ extension CacheCore {
         }
     }
 
-    /// Makes stored entries of a layer invalid, and has that made to last.
-    func invalidateStored(_ layer: LayerID, _ ranges: [TileRange]?) {
-        guard let tiers = read({ $0.record(of: layer)?.tiers }) else { return }
-        let persist = tiers.invalidate(ranges)
+    /// Has an invalidation of stored entries made to last.
+    func persist(_ invalidation: LayerTiers.Invalidation, of tiers: LayerTiers) {
+        tiers.endWrites(before: invalidation)
         activity.enter()
         executor.run(storeQueue) { [self] in
-            persist()
+            tiers.persist(invalidation)
             activity.leave()
         }
     }

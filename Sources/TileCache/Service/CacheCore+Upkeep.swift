@@ -132,19 +132,20 @@ extension CacheCore {
     }
 
     func invalidate(_ layer: LayerID, region: PixelRect?, keepsStale: Bool) {
-        guard let pyramid = read({ $0.record(of: layer)?.pyramid }) else { return }
+        guard let (pyramid, tiers) = read({ $0.record(of: layer).map { ($0.pyramid, $0.tiers) } }) else { return }
         let ranges = region.map { region in
             pyramid.levels.indices.map { pyramid.range(overlapping: region, at: $0) }
         }
-        invalidateStored(layer, ranges)
+        let removable = tiers?.removable(ranges)
         let isAffected = { (tile: TileCoordinate) -> Bool in ranges?[tile.level].contains(tile) ?? true }
         // The layer may be removed between any two steps, and its index reused.
-        let begun = perform { state -> (entries: Int, pages: Range<Int32>)? in
+        let begun = perform { state -> (entries: Int, pages: Range<Int32>, stored: LayerTiers.Invalidation?)? in
             guard state.record(of: layer) != nil else { return nil }
             state.pool.beginInvalidation(layer: layer.index, where: isAffected)
-            return (state.pool.table.count, state.pool.table.pages)
+            return (state.pool.table.count, state.pool.table.pages, tiers?.invalidate(removable))
         }
         guard let begun else { return }
+        if let tiers, let stored = begun.stored { persist(stored, of: tiers) }
         // Tiles of a small region are looked up; for a larger one, the table is walked.
         let regionTiles = ranges?.reduce(0) { $0 + Double($1.columns.count) * Double($1.rows.count) } ?? .infinity
         if let ranges, regionTiles <= Double(begun.entries) {

@@ -9,11 +9,11 @@ final class LayerTiers: Sendable {
         var generation: UInt64 = 0
     }
 
-    /// An area that is being removed from the stores.
-    private struct Removal {
-        var number: Int
-        /// Tiles by level.
-        var ranges: [TileRange]
+    /// An invalidation that has begun.
+    struct Invalidation {
+        fileprivate let number: Int
+        /// Tiles to remove, by level; `nil` if the whole layer is invalid.
+        fileprivate let ranges: [TileRange]?
     }
 
     private struct State {
@@ -21,12 +21,17 @@ final class LayerTiers: Sendable {
         var isPrepared = false
         /// When other processes' generations were last read.
         var readAt: Int64?
-        var removals: [Removal] = []
+        /// Areas that are being removed from the stores.
+        var removals: [Invalidation] = []
         var counts: [TileCacheStatistics.StoreCounts]
         /// Mean times of look-ups, in nanoseconds; 0 until one has ended.
         var times: [Int64]
         var sourceTime: Int64
         var hasExpiry = false
+
+        func isRemoving(_ tile: TileCoordinate) -> Bool {
+            removals.contains { $0.ranges?[tile.level].contains(tile) ?? false }
+        }
     }
 
     let stores: [any TileStore]
@@ -101,52 +106,65 @@ final class LayerTiers: Sendable {
         return epoch
     }
 
-    /// Makes entries invalid from now on.
+    /// The tiles to remove one by one; `nil` if the whole layer has to be invalidated.
     ///
     /// - Parameter ranges: Tiles by level; `nil` for all.
-    /// - Returns: Work that makes it last, and may block.
-    func invalidate(_ ranges: [TileRange]?) -> @Sendable () -> Void {
-        let count = ranges?.reduce(0) { $0 + Double($1.columns.count) * Double($1.rows.count) } ?? .infinity
+    func removable(_ ranges: [TileRange]?) -> [TileRange]? {
+        guard let ranges else { return nil }
+        let count = ranges.reduce(0) { $0 + Double($1.columns.count) * Double($1.rows.count) }
         // Another process may put an old tile of the region while it is removed.
-        let isWhole = count > Self.largestRegion || stores.contains { $0.keepsUndrawnTiles }
-        let number = state.withLock { state -> Int in
+        return count > Self.largestRegion || stores.contains { $0.keepsUndrawnTiles } ? nil : ranges
+    }
+
+    /// Makes entries invalid from now on. `endWrites(before:)` and `persist(_:)` follow.
+    ///
+    /// Called together with the pool's invalidation, under its lock. A load that begins in between would make new
+    /// entries of old tiles.
+    ///
+    /// - Parameter ranges: Tiles to remove, by level; `nil` invalidates the whole layer.
+    func invalidate(_ ranges: [TileRange]?) -> Invalidation {
+        state.withLock { state in
             state.epoch.number += 1
-            if isWhole {
+            let invalidation = Invalidation(number: state.epoch.number, ranges: ranges)
+            if ranges == nil {
                 state.epoch.generation = state.epoch.generation.addingClamped(1)
-            } else if let ranges {
-                state.removals.append(Removal(number: state.epoch.number, ranges: ranges))
+            } else {
+                state.removals.append(invalidation)
             }
-            return state.epoch.number
+            return invalidation
         }
-        writing.withLock { $0 = max($0, number) }
-        return { [self] in
-            _ = readGenerations()
-            guard !isWhole, let ranges else { return }
-            var tiles = ranges.joined().makeIterator()
-            var isComplete = true
-            while true {
-                let keys = (0..<1024).compactMap { _ in tiles.next().map { key(of: $0) } }
-                guard !keys.isEmpty else { break }
-                for store in stores where !store.remove(keys) { isComplete = false }
-            }
-            if !isComplete { state.withLock { $0.epoch.generation = $0.epoch.generation.addingClamped(1) } }
-            state.withLock { $0.removals.removeAll { $0.number == number } }
-            if !isComplete { _ = readGenerations() }
+    }
+
+    /// Refuses entries of earlier loads. Waits for one that is being copied, so that `persist` removes it.
+    func endWrites(before invalidation: Invalidation) {
+        writing.withLock { $0 = max($0, invalidation.number) }
+    }
+
+    /// Makes an invalidation last. May block.
+    func persist(_ invalidation: Invalidation) {
+        _ = readGenerations()
+        guard let ranges = invalidation.ranges else { return }
+        var tiles = ranges.joined().makeIterator()
+        var isComplete = true
+        while true {
+            let keys = (0..<1024).compactMap { _ in tiles.next().map { key(of: $0) } }
+            guard !keys.isEmpty else { break }
+            for store in stores where !store.remove(keys) { isComplete = false }
         }
+        if !isComplete { state.withLock { $0.epoch.generation = $0.epoch.generation.addingClamped(1) } }
+        state.withLock { $0.removals.removeAll { $0.number == invalidation.number } }
+        if !isComplete { _ = readGenerations() }
     }
 
     /// Whether a tile is being removed from the stores. To be asked before a look-up too: it may read an entry that has
     /// been removed by the time that it lends it.
     func isRemoving(_ tile: TileCoordinate) -> Bool {
-        state.withLock { state in state.removals.contains { $0.ranges[tile.level].contains(tile) } }
+        state.withLock { $0.isRemoving(tile) }
     }
 
     /// Whether an entry is of the present generation and not being removed.
     func accepts(_ entry: TileStoreEntry, of tile: TileCoordinate) -> Bool {
-        state.withLock { state in
-            entry.generation >= state.epoch.generation
-                && !state.removals.contains { $0.ranges[tile.level].contains(tile) }
-        }
+        state.withLock { entry.generation >= $0.epoch.generation && !$0.isRemoving(tile) }
     }
 
     // MARK: - Look-ups and writes

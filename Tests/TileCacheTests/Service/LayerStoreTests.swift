@@ -58,11 +58,12 @@ import Testing
             isBlocking: Bool = true,
             data: String = "world",
             workers: Int = 2,
-            tiles: Int = 64
+            tiles: Int = 64,
+            made: Int = 0
         ) throws {
             self.clock = clock
             scene = try StillScene(tiles: tiles, workers: workers) { $0.wallClock = { clock.seconds } }
-            let options = LayerOptions(stores: LayerStores(stores, dataSet: [data]))
+            let options = LayerOptions(synthesizedLevels: made, stores: LayerStores(stores, dataSet: [data]))
             layer =
                 isBlocking
                 ? try scene.cache.addLayer(origin as any BlockingTileSource, pyramid: scene.pyramid, options: options)
@@ -73,6 +74,15 @@ import Testing
         func need(_ columns: Range<Int>) { scene.need(columns, of: layer, view) }
 
         var counts: [TileCacheStatistics.StoreCounts] { scene.cache.statistics.stores }
+
+        /// The last pixel of each drawn tile.
+        var lastPixels: [UInt32] {
+            view.frame().map { placement in
+                placement.tile.withUnsafeBytes {
+                    $0.loadUnaligned(fromByteOffset: $0.count - 4, as: UInt32.self)
+                }
+            }
+        }
 
         /// Colours of the drawn tiles, and whether they are stale.
         var drawn: [(colour: UInt32, isStale: Bool)] {
@@ -342,7 +352,9 @@ import Testing
         let tiers = try #require(run.scene.cache.core.read { $0.record(of: run.layer)?.tiers })
         let region = PixelRect(minX: 0, minY: 0, maxX: 64, maxY: 64)
         let pyramid = run.scene.pyramid
-        let persist = tiers.invalidate(pyramid.levels.indices.map { pyramid.range(overlapping: region, at: $0) })
+        let invalidation = tiers.invalidate(pyramid.levels.indices.map { pyramid.range(overlapping: region, at: $0) })
+        tiers.endWrites(before: invalidation)
+        let persist = { @Sendable in tiers.persist(invalidation) }
         store.afterReading = persist
         run.need(0..<1)
         #expect(run.drawn.map(\.colour) == [8])
@@ -355,6 +367,31 @@ import Testing
         let last = try Run([store], origin)
         last.need(0..<1)
         #expect(last.drawn.map(\.colour) == [8])
+    }
+
+    /// A tile is made of others while an invalidation begins.
+    @Test func noTileMadeOfOutdatedOnesStaysInAStore() throws {
+        let store = MemoryStore()
+        let origin = Origin()
+        origin.colour = 0x0707_0707
+        let run = try Run([store], origin, made: 6)
+        let parent = TileCoordinate(level: 5, column: 0, row: 0)
+        let children = [0, 1].flatMap { row in (0..<2).map { run.scene.tile($0, row: row) } }
+        run.view.update(needing: children.map { NeededTile(layer: run.layer, tile: $0) })
+        run.scene.run()
+        #expect(run.lastPixels == [0x0707_0707, 0x0707_0707, 0x0707_0707, 0x0707_0707])
+        origin.colour = 0x0808_0808
+        run.scene.meanwhile = {
+            run.view.update(needing: [NeededTile(layer: run.layer, tile: parent)])
+            return run.scene.run()
+        }
+        run.scene.cache.invalidate(run.layer, region: PixelRect(minX: 0, minY: 0, maxX: 128, maxY: 128))
+        run.scene.run()
+        #expect(run.scene.meanwhile == nil && run.lastPixels == [0x0808_0808])
+        let second = try Run([store], origin, made: 6)
+        second.view.update(needing: [NeededTile(layer: second.layer, tile: parent)])
+        second.scene.run()
+        #expect(second.lastPixels == [0x0808_0808])
     }
 
     @Test func storesCountAgainstTheLimit() throws {
