@@ -15,8 +15,9 @@ struct HTTPAnswerHead {
 /// engine.
 protocol HTTPJob: AnyObject, Sendable {
     var address: String { get }
-    /// Address whose origin gets the options' headers. Its user and password are used. An origin is scheme, host and
-    /// port. Default: the job's own.
+    /// Address whose origin (scheme, host and port) gets the options' headers. Default: the job's own.
+    ///
+    /// User and password of this address are used.
     var home: String { get }
     /// Name of what is fetched, for messages.
     var name: String { get }

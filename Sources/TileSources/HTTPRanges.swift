@@ -120,7 +120,7 @@ final class HTTPRanges: Sendable {
         if let waiter { queues.next.async { waiter.then(.cancelled) } }
     }
 
-    /// Ends a request. Its bytes are those of its group, or of its first part if the file is shorter.
+    /// Ends a request, which delivered its group's bytes, or the first part of them if the file is shorter.
     ///
     /// - Parameter refused: Reads for which there is no room: the others of the group wait again.
     func finish(

@@ -13,8 +13,9 @@ struct ServedPyramid {
     /// First part of the data set.
     var kind: String
     var name: String
-    /// Address whose origin gets the options' headers. Its user and password are used. An origin is scheme, host and
-    /// port.
+    /// Address whose origin (scheme, host and port) gets the options' headers.
+    ///
+    /// User and password of this address are used.
     var home: String
     var pyramid: TilePyramid
     var tileSize: Int

@@ -155,6 +155,8 @@ const char *check_profiles(void) {
     tilecache_view_destroy(view);
     EXPECT_OK(tilecache_get_learned_profile(cache, layer, &second));
     EXPECT(second == NULL);
+    /* Loads in flight write with the state on this stack. */
+    EXPECT_OK(tilecache_shutdown(cache, INT64_C(20000000000)));
     tilecache_destroy(cache);
     tilecache_profile_release(again);
     tilecache_profile_release(first);

@@ -223,7 +223,7 @@ import Testing
         (reference.covered, reference.exact, reference.drawn) = (covered, exact, drawn)
     }
 
-    /// Whether the slot was emptied between the frames. The limit was then lowered and raised again.
+    /// Whether the slot was emptied between the frames: the limit was lowered and raised again.
     private func wasReleased(
         _ slot: Int,
         _ before: [Int: (tile: TileCoordinate, generation: UInt32)],

@@ -1,6 +1,6 @@
 /// A coarser level first, if sharp tiles come late.
 extension AdaptivePolicy {
-    /// Maximum turns of all workers for the missing tiles before a coarser level comes first.
+    /// Turns of all workers for the missing tiles above which a coarser level comes first.
     static let turnsForCoarser = 2
 
     /// Tiles of the area that the view will show, at one coarser level. It is the finest level that the workers load in

@@ -7,8 +7,8 @@ extension AdaptivePolicy {
     /// Worth of a fallback, above that of all probable tiles.
     static let fallbackWorth: Float = 1
     /// Minimum time in view after landing, in seconds, while loads cannot keep up. Loads of needed tiles that leave the
-    /// view sooner are not started. At 0, 0.1 and 0.2, `trackpad_wheel` hits .128, .277 and .319; no other source moves
-    /// so fast.
+    /// view sooner are not started. At 0, 0.1 and 0.2, `trackpad_wheel` hit .128, .277 and .319 when this was chosen;
+    /// no other source moves so fast.
     static let leastStay = 0.2
 
     /// Adds a fallback for missing tiles, and fallbacks along the motion. The first comes before the needed tiles, the

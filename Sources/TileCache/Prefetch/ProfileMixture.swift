@@ -1,4 +1,4 @@
-/// Mixes probabilities with the popularity of a place and those without. The weights follow how well each predicts this
+/// Mixes two predictions, with and without the popularity of a place. The weights follow how well each predicts this
 /// session.
 ///
 /// A profile multiplies the odds of a bin by what popularity changed in other sessions. The weight of the result follows

@@ -81,10 +81,10 @@ extension CacheCore {
         }
     }
 
-    /// Has an invalidation of stored entries made to last.
+    /// Has an invalidation of stored entries made to last. The caller has entered the activity.
     func persist(_ invalidation: LayerTiers.Invalidation, of tiers: LayerTiers) {
+        executor.interleave?()
         tiers.endWrites(before: invalidation)
-        activity.enter()
         executor.run(storeQueue) { [self] in
             tiers.persist(invalidation)
             activity.leave()
@@ -122,8 +122,8 @@ extension CoreState {
         }
         let values = notes.now
         if values.freshness?.expires != nil { tiers.noteExpiry() }
-        // A tile made of others has no expiry of its own.
-        if record.makes(key.level), tiers.hasExpiry { return nil }
+        // A tile made of others has neither expiry nor generation of its own.
+        if record.makes(key.level), !tiers.keepsMadeTiles { return nil }
         let isWanted = ticket.isDemand || pool.isNeeded(key)
         let takers = tiers.takers(before: origin ?? tiers.stores.count, isWanted: isWanted, cost: took)
         let undrawn = SaveQueue.Save(

@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 
 /// Layers, limits and statistics.
@@ -139,13 +140,15 @@ extension CacheCore {
         let removable = tiers?.removable(ranges)
         let isAffected = { (tile: TileCoordinate) -> Bool in ranges?[tile.level].contains(tile) ?? true }
         // The layer may be removed between any two steps, and its index reused.
+        // `shutdown` waits for what the stores still have to do.
+        activity.enter()
         let begun = perform { state -> (entries: Int, pages: Range<Int32>, stored: LayerTiers.Invalidation?)? in
             guard state.record(of: layer) != nil else { return nil }
             state.pool.beginInvalidation(layer: layer.index, where: isAffected)
             return (state.pool.table.count, state.pool.table.pages, tiers?.invalidate(removable))
         }
+        if let tiers, let stored = begun?.stored { persist(stored, of: tiers) } else { activity.leave() }
         guard let begun else { return }
-        if let tiers, let stored = begun.stored { persist(stored, of: tiers) }
         // Tiles of a small region are looked up; for a larger one, the table is walked.
         let regionTiles = ranges?.reduce(0) { $0 + Double($1.columns.count) * Double($1.rows.count) } ?? .infinity
         if let ranges, regionTiles <= Double(begun.entries) {

@@ -1,6 +1,6 @@
 /// The stores of a layer: look-ups, validity of their entries, counts.
 ///
-/// Has a lock of its own, which is never held during I/O.
+/// Its locks are never held during I/O.
 final class LayerTiers: Sendable {
     /// Moment between two invalidations of the layer.
     struct Epoch: Hashable, Sendable {
@@ -28,6 +28,10 @@ final class LayerTiers: Sendable {
         var times: [Int64]
         var sourceTime: Int64
         var hasExpiry = false
+        /// Generations that a store could not keep, by its index.
+        var failedRaises: [Int: UInt64] = [:]
+        /// Whether another process, or another layer, has invalidated the data, and this layer has not since.
+        var isBehind = false
 
         func isRemoving(_ tile: TileCoordinate) -> Bool {
             removals.contains { $0.ranges?[tile.level].contains(tile) ?? false }
@@ -37,6 +41,8 @@ final class LayerTiers: Sendable {
     let stores: [any TileStore]
     let namespace: TileStoreNamespace
     private let shapes: [TileStoreShape]
+    /// Whether each store gets tiles that were not drawn. Asked once: a store is foreign code, which no lock may call.
+    private let keepsUndrawn: [Bool]
     private let state: Lock<State>
     /// Number of the epoch in which entries are given to stores. Held while they are, for at most a copy.
     private let writing = Lock(0)
@@ -50,6 +56,7 @@ final class LayerTiers: Sendable {
 
     init(_ stores: LayerStores, pyramid: TilePyramid, options: LayerOptions, expectedTime: Int64) {
         self.stores = stores.stores
+        keepsUndrawn = stores.stores.map(\.keepsUndrawnTiles)
         shapes = pyramid.levels.map {
             TileStoreShape(format: options.format, alpha: options.alpha, width: $0.pixelWidth, height: $0.pixelHeight)
         }
@@ -92,16 +99,22 @@ final class LayerTiers: Sendable {
 
     private func readGenerations() -> Epoch {
         let found = stores.map { $0.generation(of: namespace) }
-        let epoch = state.withLock { state in
+        let (epoch, failed) = state.withLock { state in
             let newest = found.max() ?? 0
+            if state.isPrepared, newest > state.epoch.generation { state.isBehind = true }
             // Invalidations before the first reading come on top of it.
             let raised = state.isPrepared ? state.epoch.generation : newest.addingClamped(state.epoch.generation)
             state.isPrepared = true
             state.epoch.generation = max(raised, newest)
-            return state.epoch
+            return (state.epoch, state.failedRaises)
         }
-        for (store, generation) in zip(stores, found) where generation < epoch.generation {
-            _ = store.raiseGeneration(of: namespace, to: epoch.generation)
+        for (index, store) in stores.enumerated() where found[index] < epoch.generation || failed[index] != nil {
+            let isStored = store.raiseGeneration(of: namespace, to: epoch.generation)
+            // Until it is stored, older entries would return with the next run: the next reading tries again.
+            state.withLock { state in
+                let newest = max(state.failedRaises[index] ?? 0, epoch.generation)
+                state.failedRaises[index] = isStored && newest == epoch.generation ? nil : newest
+            }
         }
         return epoch
     }
@@ -113,7 +126,7 @@ final class LayerTiers: Sendable {
         guard let ranges else { return nil }
         let count = ranges.reduce(0) { $0 + Double($1.columns.count) * Double($1.rows.count) }
         // Another process may put an old tile of the region while it is removed.
-        return count > Self.largestRegion || stores.contains { $0.keepsUndrawnTiles } ? nil : ranges
+        return count > Self.largestRegion || keepsUndrawn.contains(true) ? nil : ranges
     }
 
     /// Makes entries invalid from now on. `endWrites(before:)` and `persist(_:)` follow.
@@ -128,6 +141,7 @@ final class LayerTiers: Sendable {
             let invalidation = Invalidation(number: state.epoch.number, ranges: ranges)
             if ranges == nil {
                 state.epoch.generation = state.epoch.generation.addingClamped(1)
+                state.isBehind = false
             } else {
                 state.removals.append(invalidation)
             }
@@ -189,8 +203,8 @@ final class LayerTiers: Sendable {
         return MonotonicTime(nanoseconds: MonotonicTime.now.nanoseconds + patience)
     }
 
-    /// Whether any tile of the layer has been seen to expire.
-    var hasExpiry: Bool { state.withLock { $0.hasExpiry } }
+    /// Whether a tile made of others may be stored: none of them expires, and none is older than what the stores have.
+    var keepsMadeTiles: Bool { state.withLock { !$0.hasExpiry && !$0.isBehind } }
 
     func noteExpiry() { state.withLock { $0.hasExpiry = true } }
 
@@ -241,7 +255,7 @@ final class LayerTiers: Sendable {
         let all = end >= 32 ? UInt32.max : (1 << UInt32(end)) - 1
         if isWanted || cost >= SaveQueue.expensive { return (all, 0) }
         var now: UInt32 = 0
-        for index in 0..<min(end, stores.count) where stores[index].keepsUndrawnTiles { now |= 1 << UInt32(index) }
+        for index in 0..<min(end, stores.count) where keepsUndrawn[index] { now |= 1 << UInt32(index) }
         return (now, all & ~now)
     }
 
@@ -260,7 +274,7 @@ final class LayerTiers: Sendable {
             }
             if answer == nil { store.giveUp(entry.key) }
             // The older entry must not stay.
-            if replacesOnly, answer == .dropped || answer == .refused { store.remove([entry.key]) }
+            if replacesOnly, answer != .accepted { store.remove([entry.key]) }
             state.withLock { state in
                 switch answer {
                 case .accepted?: state.counts[index].writes += 1

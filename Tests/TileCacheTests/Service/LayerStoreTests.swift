@@ -394,6 +394,64 @@ import Testing
         #expect(second.lastPixels == [0x0808_0808])
     }
 
+    /// A generation that a store could not keep is raised again with the next reading, a second later.
+    @Test func aFailedInvalidationIsRepeated() throws {
+        let store = MemoryStore()
+        let origin = Origin()
+        let run = try Run([store], origin)
+        run.need(0..<1)
+        store.refuses = { true }
+        run.scene.cache.invalidate(run.layer)
+        run.scene.run()
+        #expect(store.generation(of: store.onlyNamespace) == 1 && store.storedGeneration == 0)
+        store.refuses = nil
+        run.need(1..<2)
+        #expect(store.storedGeneration == 0)
+        run.scene.scheduler.spend(nanoseconds: 1_000_000_000)
+        run.need(2..<3)
+        #expect(store.storedGeneration == 1)
+        // Removals that fail invalidate the whole layer.
+        store.refuses = { true }
+        run.scene.cache.invalidate(run.layer, region: PixelRect(minX: 0, minY: 0, maxX: 64, maxY: 64))
+        run.scene.run()
+        store.refuses = nil
+        run.scene.scheduler.spend(nanoseconds: 1_000_000_000)
+        run.need(3..<4)
+        #expect(store.storedGeneration == 2)
+    }
+
+    /// Another run invalidates the data. What this one makes of its older tiles stays out of the store.
+    @Test func nothingMadeBeforeAnothersInvalidationIsStored() throws {
+        let store = MemoryStore()
+        let origin = Origin()
+        origin.colour = 0x0707_0707
+        let run = try Run([store], origin, made: 6)
+        let parent = TileCoordinate(level: 5, column: 0, row: 0)
+        let children = [0, 1].flatMap { row in (0..<2).map { run.scene.tile($0, row: row) } }
+        run.view.update(needing: children.map { NeededTile(layer: run.layer, tile: $0) })
+        run.scene.run()
+        origin.colour = 0x0808_0808
+        let other = try Run([store], origin, made: 6)
+        other.scene.cache.invalidate(other.layer)
+        other.scene.run()
+        run.scene.scheduler.spend(nanoseconds: 1_000_000_000)
+        run.view.update(needing: [NeededTile(layer: run.layer, tile: parent)])
+        run.scene.run()
+        #expect(run.lastPixels == [0x0707_0707])
+        other.view.update(needing: [NeededTile(layer: other.layer, tile: parent)])
+        other.scene.run()
+        #expect(other.lastPixels == [0x0808_0808])
+        // After an invalidation of its own, it is as good as any.
+        run.scene.cache.invalidate(run.layer)
+        run.scene.run()
+        #expect(run.lastPixels == [0x0808_0808])
+        let puts = store.puts
+        run.scene.cache.trim(to: .bytes(0))
+        run.view.update(needing: [NeededTile(layer: run.layer, tile: TileCoordinate(level: 5, column: 1, row: 1))])
+        run.scene.run()
+        #expect(run.lastPixels == [0x0808_0808] && store.puts == puts + 1)
+    }
+
     @Test func storesCountAgainstTheLimit() throws {
         let store = MemoryStore(memorySize: .bytes(5 * StillScene.tileBytes))
         let origin = Origin()

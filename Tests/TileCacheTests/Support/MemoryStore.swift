@@ -15,6 +15,8 @@ final class MemoryStore: TileStore {
         var knowsAbsences = true
         var whileGetting: (@Sendable () -> Void)?
         var afterReading: (@Sendable () -> Void)?
+        var refuses: (@Sendable () -> Bool)?
+        var storedGeneration: UInt64 = 0
     }
 
     private let state = Lock(State())
@@ -54,6 +56,14 @@ final class MemoryStore: TileStore {
         get { state.withLock { $0.memorySize } }
         set { state.withLock { $0.memorySize = newValue } }
     }
+
+    /// Whether to fail removals and raises. Default: nil, none.
+    var refuses: (@Sendable () -> Bool)? {
+        get { state.withLock { $0.refuses } }
+        set { state.withLock { $0.refuses = newValue } }
+    }
+    /// The highest generation that a next run of a program would find.
+    var storedGeneration: UInt64 { state.withLock { $0.storedGeneration } }
 
     var firstKey: TileStoreKey? { state.withLock { $0.entries.keys.first } }
 
@@ -131,6 +141,7 @@ final class MemoryStore: TileStore {
     }
 
     func remove(_ keys: [TileStoreKey]) -> Bool {
+        if refuses?() == true { return false }
         state.withLock { state in for key in keys { state.entries[key] = nil } }
         return true
     }
@@ -143,8 +154,12 @@ final class MemoryStore: TileStore {
     func generation(of namespace: TileStoreNamespace) -> UInt64 { state.withLock { $0.generations[namespace] ?? 0 } }
 
     func raiseGeneration(of namespace: TileStoreNamespace, to generation: UInt64) -> Bool {
-        state.withLock { $0.generations[namespace] = max($0.generations[namespace] ?? 0, generation) }
-        return true
+        let isRefused = refuses?() == true
+        return state.withLock { state in
+            state.generations[namespace] = max(state.generations[namespace] ?? 0, generation)
+            if !isRefused { state.storedGeneration = max(state.storedGeneration, generation) }
+            return !isRefused
+        }
     }
 
     func close() {}

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Testing
 
@@ -49,6 +50,7 @@ private final class StoreRun: @unchecked Sendable {
     private let pyramid: TilePyramid
     private let stores: [MemoryStore]
     private let made: Int
+    private let others = DispatchQueue(label: "test.others")
     private let limit: Int
     /// Entry 0 is the state before all changes.
     private var changes = [Change(isComplete: true)]
@@ -71,6 +73,9 @@ private final class StoreRun: @unchecked Sendable {
         limit = (120 + scheduler.below(200)) << 10
         let keepsUndrawn = scheduler.chance(30)
         stores = (0...scheduler.below(2)).map { _ in MemoryStore(keepsUndrawnTiles: keepsUndrawn) }
+        for store in stores where scheduler.chance(30) {
+            store.refuses = { [unowned scheduler] in scheduler.chance(20) }
+        }
         (cache, layer, view) = try Self.open(scheduler, pyramid, stores, made: made, limit: limit) { 0 }
         try reopen()
     }
@@ -106,7 +111,9 @@ private final class StoreRun: @unchecked Sendable {
     func run() throws -> [String] {
         for _ in 0..<30 where problems.isEmpty {
             switch scheduler.below(100) {
-            case 0..<35: if changes.count < 255 { change() }
+            case 0..<20: change()
+            // Another thread's, perhaps while one is under way.
+            case 20..<35: scheduler.post({ [unowned self] in change() }, on: others)
             case 35..<75: need()
             case 75..<90: cache.trim(to: .bytes(scheduler.below(limit)))
             case 90..<95: try reopen()
@@ -123,6 +130,7 @@ private final class StoreRun: @unchecked Sendable {
     }
 
     private func change() {
+        guard changes.count < 255 else { return }
         var change = Change(keepsStale: scheduler.chance(60))
         if scheduler.chance(80) {
             let (x, y) = (Double(scheduler.below(120)), Double(scheduler.below(120)))
