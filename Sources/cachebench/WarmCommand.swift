@@ -75,8 +75,7 @@ struct WarmCommand: ParsableCommand {
             let tileBytes = pyramid.levels.map {
                 replay.pixelFormat.byteCount(width: $0.pixelWidth, height: $0.pixelHeight) ?? 0
             }
-            var limit = ByteCount.bytes(Warm.byteLimit(tileBytes: tileBytes.max() ?? 0))
-            for store in stores { limit += store.statistics.memorySize }
+            let limit = ByteCount.bytes(Warm.byteLimit(tileBytes: tileBytes.max() ?? 0)) + stores.memorySize
             let cache = try TileCache(byteLimit: limit, workers: workers)
             var options = WarmOptions()
             (options.levels, options.region, options.rate) = (levels, region, rate)

@@ -53,3 +53,8 @@ public struct TileRange: Hashable, Sendable, Sequence {
         }
     }
 }
+
+extension [TileRange] {
+    /// Number of tiles of all levels. A sum of `Int` could overflow.
+    var tileCount: Double { reduce(0) { $0 + Double($1.columns.count) * Double($1.rows.count) } }
+}

@@ -44,7 +44,7 @@ extension CacheCore {
             return stores == nil && isIdle ? nil : (stores, sources)
         }
         guard let asked else { return }
-        let storeBytes = asked.stores?.living.reduce(ByteCount.bytes(0)) { $0 + $1.statistics.memorySize }.bytes
+        let storeBytes = asked.stores?.living.memorySize.bytes
         let sourceBytes = asked.sources?.reduce(ByteCount.bytes(0)) { $0 + $1.heldMemory }.bytes
         perform { state in
             // Without room, which only leases and pins can take, it is tried again.

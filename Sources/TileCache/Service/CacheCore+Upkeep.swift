@@ -120,7 +120,7 @@ extension CacheCore {
         let known = read { $0.stores }.living
         var new: [any TileStore] = []
         for store in tiers.stores where !(known + new).contains(where: { $0 === store }) { new.append(store) }
-        return new.reduce(ByteCount.bytes(0)) { $0 + $1.statistics.memorySize }.bytes
+        return new.memorySize.bytes
     }
 
     private func check(_ share: LayerShare) throws(TileCacheError) {
@@ -150,7 +150,7 @@ extension CacheCore {
         if let tiers, let stored = begun?.stored { persist(stored, of: tiers) } else { activity.leave() }
         guard let begun else { return }
         // Tiles of a small region are looked up; for a larger one, the table is walked.
-        let regionTiles = ranges?.reduce(0) { $0 + Double($1.columns.count) * Double($1.rows.count) } ?? .infinity
+        let regionTiles = ranges?.tileCount ?? .infinity
         if let ranges, regionTiles <= Double(begun.entries) {
             var rest = ranges.joined().makeIterator()
             while true {

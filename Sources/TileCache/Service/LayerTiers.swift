@@ -124,9 +124,8 @@ final class LayerTiers: Sendable {
     /// - Parameter ranges: Tiles by level; `nil` for all.
     func removable(_ ranges: [TileRange]?) -> [TileRange]? {
         guard let ranges else { return nil }
-        let count = ranges.reduce(0) { $0 + Double($1.columns.count) * Double($1.rows.count) }
         // Another process may put an old tile of the region while it is removed.
-        return count > Self.largestRegion || keepsUndrawn.contains(true) ? nil : ranges
+        return ranges.tileCount > Self.largestRegion || keepsUndrawn.contains(true) ? nil : ranges
     }
 
     /// Makes entries invalid from now on. `endWrites(before:)` and `persist(_:)` follow.

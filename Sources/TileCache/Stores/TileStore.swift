@@ -128,3 +128,8 @@ extension TileStore {
     /// `false`.
     public var keepsUndrawnTiles: Bool { false }
 }
+
+extension [any TileStore] {
+    /// Upper bound of the stores' memory at present.
+    package var memorySize: ByteCount { reduce(.bytes(0)) { $0 + $1.statistics.memorySize } }
+}

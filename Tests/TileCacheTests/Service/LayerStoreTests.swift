@@ -73,6 +73,17 @@ import Testing
 
         func need(_ columns: Range<Int>) { scene.need(columns, of: layer, view) }
 
+        func need(_ tiles: [TileCoordinate]) {
+            view.update(needing: tiles.map { NeededTile(layer: layer, tile: $0) })
+            scene.run()
+        }
+
+        /// A tile of the level above that of the others, and the tiles below it.
+        static let parent = TileCoordinate(level: 5, column: 0, row: 0)
+        static let children = [0, 1].flatMap { row in
+            [0, 1].map { TileCoordinate(level: 6, column: $0, row: row) }
+        }
+
         var counts: [TileCacheStatistics.StoreCounts] { scene.cache.statistics.stores }
 
         /// The last pixel of each drawn tile.
@@ -375,22 +386,18 @@ import Testing
         let origin = Origin()
         origin.colour = 0x0707_0707
         let run = try Run([store], origin, made: 6)
-        let parent = TileCoordinate(level: 5, column: 0, row: 0)
-        let children = [0, 1].flatMap { row in (0..<2).map { run.scene.tile($0, row: row) } }
-        run.view.update(needing: children.map { NeededTile(layer: run.layer, tile: $0) })
-        run.scene.run()
+        run.need(Run.children)
         #expect(run.lastPixels == [0x0707_0707, 0x0707_0707, 0x0707_0707, 0x0707_0707])
         origin.colour = 0x0808_0808
         run.scene.meanwhile = {
-            run.view.update(needing: [NeededTile(layer: run.layer, tile: parent)])
+            run.need([Run.parent])
             return run.scene.run()
         }
         run.scene.cache.invalidate(run.layer, region: PixelRect(minX: 0, minY: 0, maxX: 128, maxY: 128))
         run.scene.run()
         #expect(run.scene.meanwhile == nil && run.lastPixels == [0x0808_0808])
         let second = try Run([store], origin, made: 6)
-        second.view.update(needing: [NeededTile(layer: second.layer, tile: parent)])
-        second.scene.run()
+        second.need([Run.parent])
         #expect(second.lastPixels == [0x0808_0808])
     }
 
@@ -426,20 +433,15 @@ import Testing
         let origin = Origin()
         origin.colour = 0x0707_0707
         let run = try Run([store], origin, made: 6)
-        let parent = TileCoordinate(level: 5, column: 0, row: 0)
-        let children = [0, 1].flatMap { row in (0..<2).map { run.scene.tile($0, row: row) } }
-        run.view.update(needing: children.map { NeededTile(layer: run.layer, tile: $0) })
-        run.scene.run()
+        run.need(Run.children)
         origin.colour = 0x0808_0808
         let other = try Run([store], origin, made: 6)
         other.scene.cache.invalidate(other.layer)
         other.scene.run()
         run.scene.scheduler.spend(nanoseconds: 1_000_000_000)
-        run.view.update(needing: [NeededTile(layer: run.layer, tile: parent)])
-        run.scene.run()
+        run.need([Run.parent])
         #expect(run.lastPixels == [0x0707_0707])
-        other.view.update(needing: [NeededTile(layer: other.layer, tile: parent)])
-        other.scene.run()
+        other.need([Run.parent])
         #expect(other.lastPixels == [0x0808_0808])
         // After an invalidation of its own, it is as good as any.
         run.scene.cache.invalidate(run.layer)
@@ -447,8 +449,7 @@ import Testing
         #expect(run.lastPixels == [0x0808_0808])
         let puts = store.puts
         run.scene.cache.trim(to: .bytes(0))
-        run.view.update(needing: [NeededTile(layer: run.layer, tile: TileCoordinate(level: 5, column: 1, row: 1))])
-        run.scene.run()
+        run.need([TileCoordinate(level: 5, column: 1, row: 1)])
         #expect(run.lastPixels == [0x0808_0808] && store.puts == puts + 1)
     }
 

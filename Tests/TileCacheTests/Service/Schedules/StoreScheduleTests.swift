@@ -1,25 +1,21 @@
 import Dispatch
-import Foundation
 import Testing
 
 @testable import TileCache
 
 /// Invalidations of a layer with stores under random schedules: nothing older than the last change is drawn.
 @Suite(.timeLimit(.minutes(10))) struct StoreScheduleTests {
-    /// `TILECACHE_SCHEDULES` sets the number of runs, `TILECACHE_SEED` the first seed. Default: a random seed.
     @Test func nothingOutdatedIsDrawn() throws {
-        let environment = ProcessInfo.processInfo.environment
-        let count = environment["TILECACHE_SCHEDULES"].flatMap { UInt64($0) } ?? 300
-        let first = environment["TILECACHE_SEED"].flatMap { UInt64($0) } ?? .random(in: 0..<1 << 32)
+        let seeds = scheduleSeeds(300)
         var (checks, hits) = (0, 0)
-        for seed in first..<first + count {
+        for seed in seeds {
             let run = try StoreRun(seed: seed)
             let problems = try run.run()
             checks += run.checks
             hits += run.hits
             if !problems.isEmpty { Issue.record("TILECACHE_SEED=\(seed): \(problems.prefix(3)); \(run.setting)") }
         }
-        #expect(checks > Int(count) && hits > 0, "seed \(first)")
+        #expect(checks > seeds.count && hits > 0, "seeds \(seeds)")
     }
 }
 
@@ -34,12 +30,15 @@ private final class StoreRun: @unchecked Sendable {
         var isComplete = false
     }
 
-    private struct Source: BlockingTileSource {
+    private final class Source: BlockingTileSource, @unchecked Sendable {
         let scheduler: StepScheduler
-        let version: @Sendable () -> UInt8
+        /// Number of the last change. Used by one thread only.
+        var version: UInt8 = 0
+
+        init(_ scheduler: StepScheduler) { self.scheduler = scheduler }
 
         func load(_ tile: TileCoordinate, into pixels: inout TilePixels) -> TileOutcome {
-            let version = version()
+            let version = version
             for _ in 0..<scheduler.below(4) { scheduler.interleave() }
             _ = pixels.withUnsafeMutableBytes { $0.initializeMemory(as: UInt8.self, repeating: version) }
             return .pixels
@@ -49,6 +48,7 @@ private final class StoreRun: @unchecked Sendable {
     private let scheduler: StepScheduler
     private let pyramid: TilePyramid
     private let stores: [MemoryStore]
+    private let source: Source
     private let made: Int
     private let others = DispatchQueue(label: "test.others")
     private let limit: Int
@@ -76,21 +76,20 @@ private final class StoreRun: @unchecked Sendable {
         for store in stores where scheduler.chance(30) {
             store.refuses = { [unowned scheduler] in scheduler.chance(20) }
         }
-        (cache, layer, view) = try Self.open(scheduler, pyramid, stores, made: made, limit: limit) { 0 }
-        try reopen()
+        source = Source(scheduler)
+        (cache, layer, view) = try Self.open(source, pyramid, stores, made: made, limit: limit)
     }
 
     private static func open(
-        _ scheduler: StepScheduler,
+        _ source: Source,
         _ pyramid: TilePyramid,
         _ stores: [MemoryStore],
         made: Int,
-        limit: Int,
-        version: @escaping @Sendable () -> UInt8
+        limit: Int
     ) throws -> (TileCache, LayerID, TileView) {
-        let cache = try scheduler.cache(byteLimit: .bytes(limit), workers: 1 + scheduler.below(3))
+        let cache = try source.scheduler.cache(byteLimit: .bytes(limit), workers: 1 + source.scheduler.below(3))
         let layer = try cache.addLayer(
-            Source(scheduler: scheduler, version: version),
+            source,
             pyramid: pyramid,
             options: LayerOptions(synthesizedLevels: made, stores: LayerStores(stores, dataSet: ["world"]))
         )
@@ -103,9 +102,7 @@ private final class StoreRun: @unchecked Sendable {
         _ = scheduler.settle(atMost: 5000)
         _ = cache.shutdown(timeout: .zero)
         _ = scheduler.settle(atMost: 5000)
-        (cache, layer, view) = try Self.open(scheduler, pyramid, stores, made: made, limit: limit) { [unowned self] in
-            UInt8(changes.count - 1)
-        }
+        (cache, layer, view) = try Self.open(source, pyramid, stores, made: made, limit: limit)
     }
 
     func run() throws -> [String] {
@@ -138,6 +135,7 @@ private final class StoreRun: @unchecked Sendable {
         }
         changes.append(change)
         let number = changes.count - 1
+        source.version = UInt8(number)
         cache.invalidate(layer, region: change.region, keepsStale: change.keepsStale)
         changes[number].isComplete = true
     }
