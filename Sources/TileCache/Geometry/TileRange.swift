@@ -54,6 +54,17 @@ public struct TileRange: Hashable, Sendable, Sequence {
     }
 }
 
+extension TileRange {
+    /// The range whose tiles these are, row by row from the top left. `nil` if they are not those of a range.
+    init?(_ tiles: some BidirectionalCollection<TileCoordinate>) {
+        guard let first = tiles.first, let last = tiles.last, first.column <= last.column, first.row <= last.row else {
+            return nil
+        }
+        self.init(level: first.level, columns: first.column..<last.column + 1, rows: first.row..<last.row + 1)
+        guard elementsEqual(tiles) else { return nil }
+    }
+}
+
 extension [TileRange] {
     /// Number of tiles of all levels. A sum of `Int` could overflow.
     var tileCount: Double { reduce(0) { $0 + Double($1.columns.count) * Double($1.rows.count) } }

@@ -149,9 +149,12 @@ extension AdaptivePolicy {
     mutating func findNeighbours(_ outlook: Outlook) {
         let isMoving = outlook.travel.isMoving
         let first = candidates.list.count
-        defer { candidates.noteWalk(ofLevel: outlook.target.level, from: first) }
         var walk = previous.walk(ofLevel: outlook.target.level)
+        defer { end(walk, ofLevel: outlook.target.level, from: first) }
+        let shown = shown
         outlook.forEachTile(at: outlook.target.level, in: Self.neighbourhood(outlook)) { key, tile in
+            // Needed tiles, without looking each up.
+            if let shown, shown.contains(key.coordinate) { return }
             let former = walk.find(key)
             let slot = visit(of: key, as: former)
             if let slot, seen.records[slot].neededAt == change { return }
@@ -286,8 +289,8 @@ extension AdaptivePolicy {
             )
             let around = shown.grown(x: margin / scale, y: margin / scale)
             let first = candidates.list.count
-            defer { candidates.noteWalk(ofLevel: level + offset, from: first) }
             var walk = previous.walk(ofLevel: level + offset)
+            defer { end(walk, ofLevel: level + offset, from: first) }
             outlook.forEachTile(at: level + offset, in: around) { key, tile in
                 let x = max((tile.minX - shown.maxX) * scale, (shown.minX - tile.maxX) * scale)
                 let y = max((tile.minY - shown.maxY) * scale, (shown.minY - tile.maxY) * scale)

@@ -38,6 +38,8 @@ package struct AdaptivePolicy: PrefetchPolicy {
     private(set) var previous = Candidates()
 
     private var needed: [TileKey] = []
+    /// The needed tiles as a range; `nil` if they are none, or too many to learn from.
+    private(set) var shown: TileRange?
     /// Number of changes of the needed tiles.
     var change = 0
     /// Number of demands: the clock of ages and horizons.
@@ -132,6 +134,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
         guard isFirst || frame.needed != needed else { return }
         take(frame.needed, isFirst: isFirst)
         needed = frame.needed
+        shown = needed.count <= seen.maximumNeeded ? TileRange(needed.lazy.map(\.coordinate)) : nil
         hasNewNeeds = true
     }
 
@@ -210,7 +213,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
             if !outlook.travel.isMoving, context.capacityTiles > Self.screensForPopular * target.needed.count {
                 findPopular(outlook)
             }
-            samples.leave(previous.list, for: candidates.list, time: motion.time)
+            leaveOthers()
             lastStand = stand
         }
         let hadNewNeeds = hasNewNeeds
@@ -231,7 +234,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
 
     /// Record of a tile if it was visited. A candidate of the last plan has it if no tile was visited since.
     @inline(__always)
-    func visit(of key: TileKey, as former: Candidates.Candidate?) -> Int? {
+    func visit(of key: TileKey, as former: Candidates.Former?) -> Int? {
         guard let former, previous.change == change else { return seen.find(key) }
         return former.slot >= 0 ? Int(former.slot) : nil
     }
@@ -247,7 +250,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
         bin: Int,
         _ worth: ProbabilityTable.Worth,
         slot: Int?,
-        as former: Candidates.Candidate? = nil,
+        as former: Candidates.Former? = nil,
         entersAfter: Double = .infinity
     ) {
         guard candidates.claim(key) else { return }
@@ -256,6 +259,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
             if let former, former.bin == bin, samples.isOpen(former.sample, bin) {
                 sample = former.sample
             } else {
+                if let former { samples.leave(former.sample, time: motion.time) }
                 sample = samples.open(key, bin, time: motion.time, until: demands + horizon)
             }
         }
@@ -269,6 +273,26 @@ package struct AdaptivePolicy: PrefetchPolicy {
                 entersAfter: Float(entersAfter)
             )
         )
+    }
+
+    /// Ends a walk along the candidates of the last plan: those that did not come again leave their bins.
+    mutating func end(_ walk: Candidates.Walk, ofLevel level: Int, from first: Int) {
+        candidates.noteWalk(ofLevel: level, from: first)
+        for sample in walk.left { samples.leave(sample, time: motion.time) }
+    }
+
+    /// The candidates of the last plan that no walk has passed leave their bins.
+    private mutating func leaveOthers() {
+        let time = motion.time
+        guard previous.mayRepeat || candidates.mayRepeat else {
+            for walk in previous.walks where !candidates.walks.contains(where: { $0.level == walk.level }) {
+                for candidate in previous.list[walk.range] { samples.leave(candidate.sample, time: time) }
+            }
+            return
+        }
+        // Walks may miss tiles that stay.
+        for candidate in previous.list { samples.leave(candidate.sample, time: time) }
+        for candidate in candidates.list { samples.stay(candidate.sample) }
     }
 
     /// Considers popular tiles of the view's level, wherever they are.

@@ -21,9 +21,9 @@ struct Candidates: Sendable {
     private(set) var change = -1
     /// The tiles, if one may come twice.
     private var index = TileIndex()
-    private var mayRepeat = false
+    private(set) var mayRepeat = false
     /// Candidates in the order of rows, by level.
-    private var walks: [(level: Int, range: Range<Int>)] = []
+    private(set) var walks: [(level: Int, range: Range<Int>)] = []
 
     var byteCount: Int { list.count * MemoryLayout<Candidate>.stride + index.byteCount }
 
@@ -56,12 +56,21 @@ struct Candidates: Sendable {
         Walk(list, walks.first { $0.level == level }?.range ?? 0..<0)
     }
 
+    /// What a candidate of the last plan knows of its tile.
+    struct Former {
+        var bin: Int32
+        var slot: Int32
+        var sample: Int
+    }
+
     /// Finds the tiles of a level again. Consecutive plans walk nearly the same tiles in the same order, row by row, so
     /// that none has to be looked up.
     struct Walk {
         private let list: [Candidate]
         private var next: Int
         private let end: Int
+        /// Candidates that did not come again, so far.
+        private var passed: [Int] = []
 
         fileprivate init(_ list: [Candidate], _ range: Range<Int>) {
             self.list = list
@@ -71,17 +80,21 @@ struct Candidates: Sendable {
         /// Walks on to a tile; returns its candidate, or `nil`. May miss it if the tiles do not come in the order of
         /// rows, as in a world that wraps.
         @inline(__always)
-        mutating func find(_ key: TileKey) -> Candidate? {
+        mutating func find(_ key: TileKey) -> Former? {
             while next < end {
                 let other = list[next].key
                 if other == key {
-                    next += 1
-                    return list[next - 1]
+                    defer { next += 1 }
+                    return Former(bin: list[next].bin, slot: list[next].slot, sample: list[next].sample)
                 }
                 guard other.low < key.low || (other.low == key.low && other.high < key.high) else { return nil }
+                passed.append(list[next].sample)
                 next += 1
             }
             return nil
         }
+
+        /// Samples of the candidates that did not come again, at the end of the walk.
+        var left: [Int] { passed + list[next..<end].map(\.sample) }
     }
 }

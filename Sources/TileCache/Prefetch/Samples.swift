@@ -13,8 +13,6 @@ struct Samples: Sendable {
 
     private struct Sample {
         var key: TileKey
-        var bin: Int32
-        var isOpen: Bool
         var until: Int
         /// Next older sample of the same tile, or -1.
         var next: Int
@@ -24,6 +22,8 @@ struct Samples: Sendable {
     }
 
     private var ring: [Sample] = []
+    /// The bin of each sample, or -1 if it is not open. Apart from the rest: plans read hundreds, and of most nothing else.
+    private var bins: [Int32] = []
     private var newest = TileIndex()
     /// Samples are numbered consecutively; those before `first` have ended.
     private var first = 0
@@ -32,7 +32,7 @@ struct Samples: Sendable {
     /// - Parameter capacity: a power of two.
     init(capacity: Int = 8192) { self.capacity = capacity }
 
-    var byteCount: Int { ring.count * MemoryLayout<Sample>.stride + newest.byteCount }
+    var byteCount: Int { ring.count * (MemoryLayout<Sample>.stride + MemoryLayout<Int32>.stride) + newest.byteCount }
 
     /// Number of samples that have not ended.
     var count: Int { end - first }
@@ -51,9 +51,7 @@ struct Samples: Sendable {
     /// Whether a sample of a bin is open.
     @inline(__always)
     func isOpen(_ number: Int, _ bin: Int) -> Bool {
-        guard isCurrent(number) else { return false }
-        let place = slot(number)
-        return ring[place].isOpen && ring[place].bin == bin
+        isCurrent(number) && bins[slot(number)] == bin
     }
 
     /// Opens a sample, or continues the open one of the tile and bin.
@@ -62,35 +60,35 @@ struct Samples: Sendable {
         var number = head
         while isCurrent(number) {
             let place = slot(number)
-            if ring[place].isOpen, ring[place].bin == bin {
+            if bins[place] == bin {
                 ring[place].left = .infinity
                 return number
             }
             number = ring[place].next
         }
         if count == capacity { dropFirst() }
-        let sample = Sample(
-            key: key,
-            bin: Int32(bin),
-            isOpen: true,
-            until: until,
-            next: head,
-            opened: time,
-            left: .infinity
-        )
-        if ring.count < capacity { ring.append(sample) } else { ring[slot(end)] = sample }
+        let sample = Sample(key: key, until: until, next: head, opened: time, left: .infinity)
+        if ring.count < capacity {
+            ring.append(sample)
+            bins.append(Int32(bin))
+        } else {
+            ring[slot(end)] = sample
+            bins[slot(end)] = Int32(bin)
+        }
         newest.set(key, slot(end))
         end += 1
         return end - 1
     }
 
-    /// Notes which tiles are no longer candidates of the bins of their samples.
-    mutating func leave(_ former: [Candidates.Candidate], for present: [Candidates.Candidate], time: Double) {
-        for candidate in former where isCurrent(candidate.sample) {
-            let place = slot(candidate.sample)
-            if ring[place].isOpen, ring[place].left == .infinity { ring[place].left = time }
-        }
-        for candidate in present where isCurrent(candidate.sample) { ring[slot(candidate.sample)].left = .infinity }
+    /// Notes that a tile is no longer a candidate of the bin of its sample.
+    mutating func leave(_ number: Int, time: Double) {
+        guard isCurrent(number), bins[slot(number)] >= 0, ring[slot(number)].left == .infinity else { return }
+        ring[slot(number)].left = time
+    }
+
+    /// Notes that a tile is still a candidate of the bin of its sample.
+    mutating func stay(_ number: Int) {
+        if isCurrent(number) { ring[slot(number)].left = .infinity }
     }
 
     /// Ends the samples of a demanded tile as needed.
@@ -104,19 +102,18 @@ struct Samples: Sendable {
         var wasAnnounced = false
         var number = head
         while isCurrent(number), !wasAnnounced {
-            let sample = ring[slot(number)]
+            let (sample, bin) = (ring[slot(number)], Int(bins[slot(number)]))
             wasAnnounced =
-                sample.isOpen && sample.opened <= deadline + 1e-9 && sample.left >= deadline
-                && probabilities.gain(Int(sample.bin)) > 0
+                bin >= 0 && sample.opened <= deadline + 1e-9 && sample.left >= deadline && probabilities.gain(bin) > 0
             number = sample.next
         }
         number = head
         while isCurrent(number) {
-            let sample = ring[slot(number)]
-            if sample.isOpen {
-                ring[slot(number)].isOpen = false
+            let (sample, bin) = (ring[slot(number)], Int(bins[slot(number)]))
+            if bin >= 0 {
+                bins[slot(number)] = -1
                 let isSoon = sample.opened <= latest + 1e-9 && (!wasAnnounced || sample.left >= deadline)
-                probabilities.count(Int(sample.bin), weight: Self.weight, wasNeeded: true, wasSoon: isSoon)
+                probabilities.count(bin, weight: Self.weight, wasNeeded: true, wasSoon: isSoon)
             }
             number = sample.next
         }
@@ -126,11 +123,9 @@ struct Samples: Sendable {
     /// Ends the samples beyond their horizon as not needed.
     mutating func expire(demands: Int, probabilities: inout ProbabilityTable) {
         while first < end {
-            let sample = ring[slot(first)]
-            guard !sample.isOpen || sample.until < demands else { return }
-            if sample.isOpen {
-                probabilities.count(Int(sample.bin), weight: Self.weight, wasNeeded: false, wasSoon: false)
-            }
+            let bin = Int(bins[slot(first)])
+            guard bin < 0 || ring[slot(first)].until < demands else { return }
+            if bin >= 0 { probabilities.count(bin, weight: Self.weight, wasNeeded: false, wasSoon: false) }
             dropFirst()
         }
     }
