@@ -393,13 +393,12 @@ package struct Tune: Sendable {
 extension Tune {
     /// Replays the suggested limit by itself, for pictures of the most interesting trace.
     package static func shown(
-        _ suggested: TuneReport.Suggestion,
+        _ report: TuneReport,
         options: TuneOptions,
-        report: TuneReport,
         inputs: [@Sendable () throws -> ReplayInput]
     ) throws -> TunePage.Shown? {
         let longest = report.traces.indices.max { report.traces[$0].seconds < report.traces[$1].seconds }
-        guard let longest, inputs.indices.contains(longest) else { return nil }
+        guard let suggested = report.suggested, let longest, inputs.indices.contains(longest) else { return nil }
         var replay =
             options.variants.map { variant in
                 var own = variant
