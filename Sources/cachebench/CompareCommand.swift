@@ -54,9 +54,7 @@ struct CompareCommand: ParsableCommand {
     )
     var equalLoads: Compare.LoadTarget?
 
-    @Option(
-        help: "What the policy 'tilecache' starts with: leave-one-out, all other traces of the same source."
-    )
+    @Option(help: "What the policy 'tilecache' starts with: leave-one-out, all other traces of the same source.")
     var learn: LearningMode?
 
     @Option(

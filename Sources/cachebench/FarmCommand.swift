@@ -153,19 +153,19 @@ struct FarmReport: Encodable {
     }
 
     var text: String {
-        func cell(_ text: String, _ width: Int) -> String {
-            String(repeating: " ", count: max(width - text.count, 0)) + text
-        }
         func number(_ value: Double?, _ digits: Int) -> String {
             value.map { String(format: "%.\(digits)f", $0) } ?? "none"
         }
         let heading = "process  trace                 hits   loads  shared  origin  frame p99  needed waited p99"
         let lines = rows.enumerated().map { index, row in
-            cell("\(index + 1)", 7) + "  " + row.trace.prefix(18).padding(toLength: 18, withPad: " ", startingAt: 0)
-                + cell(row.hitRate.map { number($0 * 100, 1) + " %" } ?? "none", 8) + cell("\(row.loads)", 8)
-                + cell("\(row.shared)", 8) + cell("\(row.origin)", 8)
-                + cell(number(row.frameMillisecondsP99, 2) + " ms", 11)
-                + cell(number(row.demandWaitMillisecondsP99, 1) + " ms", 19)
+            let cells = [
+                (row.hitRate.map { number($0 * 100, 1) + " %" } ?? "none", 8), ("\(row.loads)", 8),
+                ("\(row.shared)", 8),
+                ("\(row.origin)", 8), (number(row.frameMillisecondsP99, 2) + " ms", 11),
+                (number(row.demandWaitMillisecondsP99, 1) + " ms", 19),
+            ]
+            return "\(index + 1)".aligned(to: 7) + "  " + String(row.trace.prefix(18)).padded(to: 18)
+                + cells.map { $0.aligned(to: $1) }.joined()
         }
         let sum = "\(origin) loads of the origin for \(distinct) tiles: \(number(loadsPerTile, 3)) for each"
         return ([heading] + lines + ["", sum, servers.map { "shared by \($0)" } ?? "nothing is shared"])

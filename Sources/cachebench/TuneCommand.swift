@@ -74,11 +74,7 @@ struct TuneCommand: ParsableCommand {
     )
     var storeLimits: [Int] = []
 
-    @Option(
-        "Policies to draw besides that of --prefetch, separated by commas.",
-        .policies,
-        default: "none,oracle"
-    )
+    @Option("Policies to draw besides that of --prefetch, separated by commas.", .policies, default: "none,oracle")
     var policies: [PrefetchKind] = [.none, .oracle]
 
     @Option("Sizes of the LRU curve in tiles, separated by commas.", .wholes(1...1 << 30), default: "", as: "tiles")

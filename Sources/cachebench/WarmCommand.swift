@@ -39,11 +39,7 @@ struct WarmCommand: ParsableCommand {
     )
     var region: PixelRect?
 
-    @Option(
-        "Maximum number of tiles a second to request from the source.",
-        .number(0.001...1e6),
-        default: "no maximum"
-    )
+    @Option("Maximum number of tiles a second to request from the source.", .number(0.001...1e6), default: "no maximum")
     var rate: Double?
 
     @Option("Concurrent loads, 1 to 255.", .whole(1...255))
