@@ -19,21 +19,20 @@ struct AllowanceArguments: ParsableArguments {
     var prefetchAllowance = Kind.priced
 
     @Option(
-        help: "Price of a load that is never drawn, in misses, 0 or more. (default: by --effort, 0.125 at 0.5)",
-        transform: { try parsed(number($0, 0...1e6), "a number from 0 to 1000000") }
+        "Price of a load that is never drawn, in misses, 0 or more.",
+        .number(0...1e6),
+        default: "by --effort, 0.125 at 0.5"
     )
     var price: Double?
 
     @Option(
-        help: "Maximum prefetches that ask the source within any minute. (default: none)",
-        transform: { try parsed(whole($0, 0...1_000_000_000), "a whole number of 0 or more") }
+        "Maximum prefetches that ask the source within any minute.",
+        OptionValue("a whole number of 0 or more") { ranged($0, 0...1_000_000_000) },
+        default: "none"
     )
     var requestsPerMinute: Int?
 
-    @Option(
-        help: ArgumentHelp("The same in decoded bytes: 64MiB, 10MB. (default: none)", valueName: "size"),
-        transform: { try parsed(QuantityText.bytes($0), "a size (64MiB, 10MB)") }
-    )
+    @Option("The same in decoded bytes: 64MiB, 10MB.", .bytes("a size (64MiB, 10MB)"), default: "none", as: "size")
     var bytesPerMinute: Int?
 
     func validate() throws {

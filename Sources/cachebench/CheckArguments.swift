@@ -16,10 +16,9 @@ struct CheckArguments: ParsableArguments {
     var conditions: [String] = []
 
     @Option(
-        help: ArgumentHelp(
-            "An earlier JSON report to compare with. Exit code 1 if a field is worse by more than --tolerance.",
-            valueName: "file"
-        )
+        "An earlier JSON report to compare with. Exit code 1 if a field is worse by more than --tolerance.",
+        .text,
+        as: "file"
     )
     var baseline: String?
 
@@ -57,18 +56,10 @@ struct CheckArguments: ParsableArguments {
 
     /// Reports failed checks and changes on standard error; exit code 1 if a check failed.
     func check(_ report: JSONTree, baseline: Baseline?) throws {
-        var isWell = true
-        for condition in conditions {
-            for line in try FieldCheck(condition).failures(in: report) {
-                writeToStandardError(line + "\n")
-                isWell = false
-            }
-        }
-        if let baseline {
-            let outcome = try baseline.compare(report)
-            for line in outcome.lines { writeToStandardError(line + "\n") }
-            isWell = isWell && outcome.worse.isEmpty
-        }
-        if !isWell { throw ExitCode(1) }
+        let failures = try conditions.flatMap { try FieldCheck($0).failures(in: report) }
+        for line in failures { writeToStandardError(line + "\n") }
+        let outcome = try baseline?.compare(report)
+        for line in outcome?.lines ?? [] { writeToStandardError(line + "\n") }
+        if !failures.isEmpty || outcome?.worse.isEmpty == false { throw ExitCode(1) }
     }
 }

@@ -26,60 +26,44 @@ struct CompareCommand: ParsableCommand {
     var traces: [String]
 
     @Option(
-        help: "Memory limits, separated by commas. (default: 2screens,4screens,12screens)",
-        transform: { try list($0, "memory limits separated by commas (2screens,64MiB)") { MemoryLimit($0) } }
+        "Memory limits, separated by commas.",
+        .memoryLimits("2screens,64MiB"),
+        default: "2screens,4screens,12screens"
     )
     var budgets: [MemoryLimit] = [.screens(2), .screens(4), .screens(12)]
 
-    @Option(
-        help: ArgumentHelp(
-            "Policies to compare, separated by commas: \(PrefetchKind.names). (default: all)",
-            valueName: "policies"
-        ),
-        transform: policyList
-    )
+    @Option("Policies to compare, separated by commas: \(PrefetchKind.names).", .policies, default: "all")
     var policies: [PrefetchKind] = PrefetchKind.allCases
 
     @Option(
-        help: ArgumentHelp(
-            "Efforts to replay each policy with, 0 to 1, separated by commas. (default: --effort)",
-            valueName: "efforts"
-        ),
-        transform: { try list($0, "numbers from 0 to 1 separated by commas") { number($0, 0...1) } }
+        "Efforts to replay each policy with, 0 to 1, separated by commas.",
+        .list("numbers from 0 to 1 separated by commas") { ranged($0, 0...1) },
+        default: "--effort"
     )
     var efforts: [Double] = []
 
     @Option(
-        help: ArgumentHelp(
-            """
-            Adjust each policy's effort, source by source, until all load as much as one: a policy's name, or smallest \
-            for the policy that loads least.
-            """,
-            valueName: "policy|smallest"
-        ),
-        transform: { text in
-            if text == "smallest" { return .smallest }
-            guard let kind = PrefetchKind(rawValue: text) else {
-                throw ValidationError("Expected smallest or a policy (\(PrefetchKind.names)).")
-            }
-            return .policy(kind)
-        }
+        """
+        Adjust each policy's effort, source by source, until all load as much as one: a policy's name, or smallest \
+        for the policy that loads least.
+        """,
+        OptionValue("smallest or a policy (\(PrefetchKind.names))") { text in
+            text == "smallest" ? .smallest : PrefetchKind(rawValue: text).map { .policy($0) }
+        },
+        as: "policy|smallest"
     )
     var equalLoads: Compare.LoadTarget?
 
-    @Option(
-        help: "What the policy 'tilecache' starts with: leave-one-out, all other traces of the same source."
-    )
+    @Option(help: "What the policy 'tilecache' starts with: leave-one-out, all other traces of the same source.")
     var learn: LearningMode?
 
     @Option(
-        help: ArgumentHelp(
-            """
-            Instead of a report, draw the missing part of the screen over time as SVG: a strip for each policy, of one \
-            trace with the first budget.
-            """,
-            valueName: "file"
-        )
+        """
+        Instead of a report, draw the missing part of the screen over time as SVG: a strip for each policy, of one \
+        trace with the first budget.
+        """,
+        .text,
+        as: "file"
     )
     var picture: String?
 
@@ -98,7 +82,7 @@ struct CompareCommand: ParsableCommand {
     func run() throws {
         try Failure.reported {
             if let picture { return try draw(to: picture) }
-            let writer = try ReportWriter(path: output.output)
+            let writer = try ReportWriter(path: output.file.output)
             let baseline = try checks.readBaseline()
             let progress = Progress()
             Interruption.watch()
@@ -113,11 +97,8 @@ struct CompareCommand: ParsableCommand {
                 progress: { progress.done($0, of: $1, "replays") }
             )
             progress.end()
-            switch output.format {
-            case .table: try writer.write(CompareText.text(report, style: writer.style))
-            case .json: try writer.write(JSONText.of(report))
-            case .html: try writer.write(ComparePage.text(report))
-            }
+            let table = CompareText.text(report, style: writer.style)
+            try writer.write(report, as: output.format, table: table) { try ComparePage.text(report) }
             if report.interrupted { throw Interruption.end("these are the rows that were done") }
             try checks.check(JSONTree(encoding: report), baseline: baseline)
         }
@@ -139,28 +120,4 @@ extension CompareCommand {
         let picture = try BlankPicture(path: trace, policies: policies, budget: budget, options: replay.options())
         try writer.write(picture.text)
     }
-}
-
-func list<Value>(_ text: String, _ expected: String, _ parse: (String) -> Value?) throws -> [Value] {
-    try text.split(separator: ",", omittingEmptySubsequences: false).map { word in
-        guard let value = parse(String(word)) else {
-            throw ValidationError("Expected \(expected), not '\(word)'.")
-        }
-        return value
-    }
-}
-
-@Sendable func wholes(_ text: String, _ range: ClosedRange<Int>) throws -> [Int] {
-    try list(text, "whole numbers from \(range.lowerBound) to \(range.upperBound) separated by commas") {
-        whole($0, range)
-    }
-}
-
-@Sendable func policyList(_ text: String) throws -> [PrefetchKind] {
-    try list(text, "policies separated by commas (\(PrefetchKind.names))") { PrefetchKind(rawValue: $0) }
-}
-
-extension PrefetchKind {
-    /// All names, for help and messages.
-    static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
 }

@@ -27,38 +27,26 @@ struct FarmCommand: ParsableCommand {
     @Argument(help: "Trace files of one world, or directories. (default: generated map sessions)")
     var traces: [String] = []
 
-    @Option(
-        help: "Number of processes, 1 to 64. (default: 8)",
-        transform: { try parsed(whole($0, 1...64), "a whole number from 1 to 64") }
-    )
+    @Option("Number of processes, 1 to 64.", .whole(1...64))
     var processes = 8
 
-    @Option(help: ArgumentHelp("The memcached servers: HOST or HOST:PORT, separated by commas.", valueName: "servers"))
+    @Option("The memcached servers: HOST or HOST:PORT, separated by commas.", .text, as: "servers")
     var shared: String?
 
-    @Option(
-        help: ArgumentHelp("Duration of each replay. (default: 30s)", valueName: "duration"),
-        transform: { try parsed(QuantityText.duration($0), "a time with its unit (30s, 2min)") }
-    )
+    @Option("Duration of each replay.", .time("(30s, 2min)"), default: "30s")
     var duration: Int64 = 30_000_000_000
 
-    @Option(
-        help: ArgumentHelp("Duration of a load from the origin. (default: 40ms)", valueName: "duration"),
-        transform: { try parsed(QuantityText.duration($0), "a time with its unit (40ms, 1.2s) or 0") }
-    )
+    @Option("Duration of a load from the origin.", .time("(40ms, 1.2s) or 0"), default: "40ms", as: "duration")
     var loadLatency: Int64 = 40_000_000
 
-    @Option(
-        help: "Memory of each process: 64MiB, 1.5GB. (default: 64MiB)",
-        transform: memoryLimitValue
-    )
+    @Option("Memory of each process: 64MiB, 1.5GB.", .memoryLimit)
     var memoryLimit = MemoryLimit.bytes(64 << 20)
 
     @OptionGroup var output: OutputArguments
 
     func run() throws {
         try Failure.reported {
-            let writer = try ReportWriter(path: output.output)
+            let writer = try ReportWriter(path: output.file.output)
             Interruption.watch()
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cachebench-farm-\(getpid())")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -68,10 +56,7 @@ struct FarmCommand: ParsableCommand {
             for index in 0..<processes {
                 let report = folder.appendingPathComponent("report-\(index).json")
                 let loads = folder.appendingPathComponent("loads-\(index)")
-                let process = Process()
-                process.executableURL = URL(fileURLWithPath: Self.program)
-                process.arguments = arguments(paths[index % paths.count], report, loads)
-                try process.run()
+                let process = try Self.start(arguments(paths[index % paths.count], report, loads))
                 children.append((process, report, loads))
             }
             for child in children { child.process.waitUntilExit() }
@@ -87,10 +72,7 @@ struct FarmCommand: ParsableCommand {
                 )
             }
             let report = FarmReport(rows: rows, servers: shared)
-            switch output.format {
-            case .table: try writer.write(report.text)
-            case .json: try writer.write(JSONText.of(report))
-            }
+            try writer.write(report, as: output.format, table: report.text)
         }
     }
 
@@ -99,6 +81,14 @@ struct FarmCommand: ParsableCommand {
         let link = "/proc/self/exe"
         return FileManager.default.fileExists(atPath: link)
             ? URL(fileURLWithPath: link).resolvingSymlinksInPath().path : Bundle.main.executablePath ?? ""
+    }
+
+    private static func start(_ arguments: [String]) throws -> Process {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: program)
+        process.arguments = arguments
+        try process.run()
+        return process
     }
 
     private func arguments(_ trace: String, _ report: URL, _ loads: URL) -> [String] {
@@ -114,14 +104,10 @@ struct FarmCommand: ParsableCommand {
     private func generate(in folder: URL) throws -> [String] {
         try (1...processes).map { seed in
             let path = folder.appendingPathComponent("map-\(seed).csv").path
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: Self.program)
-            process.arguments = [
-                "generate", "--preset", "map", "--seed", "\(seed)", "--duration",
-                "\(max(duration / 1_000_000_000, 1))s",
-                "--output", path,
-            ]
-            try process.run()
+            let seconds = "\(max(duration / 1_000_000_000, 1))s"
+            let process = try Self.start([
+                "generate", "--preset", "map", "--seed", "\(seed)", "--duration", seconds, "--output", path,
+            ])
             process.waitUntilExit()
             guard process.terminationStatus == 0 else { throw Failure("no trace could be generated in \(folder.path)") }
             return path
@@ -167,19 +153,19 @@ struct FarmReport: Encodable {
     }
 
     var text: String {
-        func cell(_ text: String, _ width: Int) -> String {
-            String(repeating: " ", count: max(width - text.count, 0)) + text
-        }
         func number(_ value: Double?, _ digits: Int) -> String {
             value.map { String(format: "%.\(digits)f", $0) } ?? "none"
         }
         let heading = "process  trace                 hits   loads  shared  origin  frame p99  needed waited p99"
         let lines = rows.enumerated().map { index, row in
-            cell("\(index + 1)", 7) + "  " + row.trace.prefix(18).padding(toLength: 18, withPad: " ", startingAt: 0)
-                + cell(row.hitRate.map { number($0 * 100, 1) + " %" } ?? "none", 8) + cell("\(row.loads)", 8)
-                + cell("\(row.shared)", 8) + cell("\(row.origin)", 8)
-                + cell(number(row.frameMillisecondsP99, 2) + " ms", 11)
-                + cell(number(row.demandWaitMillisecondsP99, 1) + " ms", 19)
+            let cells = [
+                (row.hitRate.map { number($0 * 100, 1) + " %" } ?? "none", 8), ("\(row.loads)", 8),
+                ("\(row.shared)", 8),
+                ("\(row.origin)", 8), (number(row.frameMillisecondsP99, 2) + " ms", 11),
+                (number(row.demandWaitMillisecondsP99, 1) + " ms", 19),
+            ]
+            return "\(index + 1)".aligned(to: 7) + "  " + String(row.trace.prefix(18)).padded(to: 18)
+                + cells.map { $0.aligned(to: $1) }.joined()
         }
         let sum = "\(origin) loads of the origin for \(distinct) tiles: \(number(loadsPerTile, 3)) for each"
         return ([heading] + lines + ["", sum, servers.map { "shared by \($0)" } ?? "nothing is shared"])

@@ -26,42 +26,31 @@ struct GenerateCommand: ParsableCommand {
     var preset: GesturePreset
 
     @Option(
-        help: ArgumentHelp("Duration, 1s to 8760h: 90s, 10min, 24h. (default: 1min)", valueName: "duration"),
-        transform: { text in
-            let duration = QuantityText.duration(text).flatMap { TraceGenerator.durations.contains($0) ? $0 : nil }
-            return try parsed(duration, "a time with its unit from 1s to 8760h (90s, 10min)")
-        }
+        "Duration, 1s to 8760h: 90s, 10min, 24h.",
+        OptionValue("a time with its unit from 1s to 8760h (90s, 10min)") { text in
+            QuantityText.duration(text).flatMap { TraceGenerator.durations.contains($0) ? $0 : nil }
+        },
+        default: "1min"
     )
     var duration: Int64?
 
-    @Option(
-        help: "Seed of the gestures. (default: 1)",
-        transform: seedNumber
-    )
+    @Option("Seed of the gestures.", .seed, default: "1")
     var seed: UInt64?
 
-    @Option(
-        help: ArgumentHelp("The view in screen pixels. (default: the preset's)", valueName: "WxH"),
-        transform: viewportSize
-    )
+    @Option("The view in screen pixels.", .viewport, default: "the preset's", as: "WxH")
     var viewport: PanTraceHeader.Size?
 
-    @Option(
-        help: ArgumentHelp("The world in world pixels. (default: the preset's)", valueName: "WxH"),
-        transform: worldSize
-    )
+    @Option("The world in world pixels.", .world, default: "the preset's", as: "WxH")
     var world: PanTraceHeader.Size?
 
     @Option(
-        help: ArgumentHelp("Samples a second while something moves, 0.001 to 1000. (default: 60)", valueName: "rate"),
-        transform: { text in
-            try parsed(Double(text).flatMap { PanFrameRate(framesPerSecond: $0) }, "a number from 0.001 to 1000")
-        }
+        "Samples a second while something moves, 0.001 to 1000.",
+        OptionValue("a number from 0.001 to 1000") { Double($0).flatMap { PanFrameRate(framesPerSecond: $0) } },
+        default: "60"
     )
     var rate: PanFrameRate?
 
-    @Option(help: ArgumentHelp("Write to a file instead of standard output, all of it or nothing.", valueName: "file"))
-    var output: String?
+    @OptionGroup var file: FileArguments
 
     func run() throws {
         try Failure.reported {
@@ -71,7 +60,7 @@ struct GenerateCommand: ParsableCommand {
             if let rate { options.rate = rate }
             options.viewport = viewport
             options.world = world
-            let writer = try ReportWriter(path: output)
+            let writer = try ReportWriter(path: file.output)
             var text = try TraceText(options)
             // The text so far ends with a whole line: a shorter trace, but valid.
             Interruption.watch()

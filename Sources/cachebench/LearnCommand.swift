@@ -23,8 +23,8 @@ struct LearnCommand: ParsableCommand {
     @Argument(help: "Trace files, or directories: all .csv files in them, sorted.")
     var traces: [String]
 
-    @Option(name: .customLong("output"), help: ArgumentHelp("File of the profile.", valueName: "file"))
-    var profileOutput: String
+    @Option(help: ArgumentHelp("File of the profile.", valueName: "file"))
+    var output: String
 
     @Flag(help: "Leave out which places were viewed. The profile then changes no prefetch.")
     var withoutPlaces = false
@@ -47,7 +47,7 @@ struct LearnCommand: ParsableCommand {
 
     func run() throws {
         try Failure.reported {
-            let writer = try ReportWriter(path: profileOutput)
+            let writer = try ReportWriter(path: output)
             let paths = try PanTraceList.paths(traces)
             Interruption.watch()
             let progress = Progress()

@@ -8,10 +8,7 @@ private let usual = ReplayOptions()
 
 /// The memory limit of commands that take a single one.
 struct LimitArguments: ParsableArguments {
-    @Option(
-        help: "Memory for everything: 64MiB, 1.5GB, 90tiles, 4screens. (default: \(usual.memoryLimit))",
-        transform: memoryLimitValue
-    )
+    @Option("Memory for everything: 64MiB, 1.5GB, 90tiles, 4screens.", .memoryLimit)
     var memoryLimit = usual.memoryLimit
 }
 
@@ -22,6 +19,11 @@ struct PolicyArguments: ParsableArguments {
 
     @Option(help: "Order of eviction; belady is for the oracle.")
     var eviction = usual.eviction
+
+    func apply(to options: inout ReplayOptions) {
+        options.prefetch = prefetch
+        options.eviction = eviction
+    }
 }
 
 /// The clock of commands that run under either.
@@ -32,14 +34,11 @@ struct ClockArguments: ParsableArguments {
     )
     var clockAsked: ReplayClock?
 
-    @Option(
-        help:
-            "Speed-up under the real clock; latencies are divided by it.\(standard(usual.speed))",
-        transform: rate
-    )
+    @Option("Speed-up under the real clock; latencies are divided by it.", .rate)
     var speed = usual.speed
 
-    var clock: ReplayClock { clockAsked ?? usual.clock }
+    /// The clock; the real one if it was not given and `needsReal` says so.
+    func clock(needsReal: Bool) -> ReplayClock { clockAsked ?? (needsReal ? .real : usual.clock) }
 }
 
 /// The flags of all commands that replay.
@@ -50,131 +49,77 @@ struct ReplayArguments: ParsableArguments {
     var compressedTier = Switch(usual.compressedTier)
 
     @Option(
-        help: ArgumentHelp(
-            "Fraction of the limit, 0 to 1, for compressed tiles if decoded ones need memory too; or adaptive, which follows the traffic. (default: adaptive)",
-            valueName: "compressed-share"
-        ),
-        transform: { text in
-            text == "adaptive"
-                ? .adaptive : .fixed(try parsed(number(text, 0...1), "a number from 0 to 1, or adaptive"))
-        }
+        "Fraction of the limit, 0 to 1, for compressed tiles if decoded ones need memory too; or adaptive, which follows the traffic.",
+        OptionValue("a number from 0 to 1, or adaptive") { Share($0) }
     )
     var compressedShare = Share.adaptive
 
-    @Option(
-        help: "Compression ratio of tiles under the virtual clock, 1 to 1000.\(standard(usual.compressionRatio))",
-        transform: { try parsed(number($0, 1...1000), "a number from 1 to 1000") }
-    )
+    @Option("Compression ratio of tiles under the virtual clock, 1 to 1000.", .number(1...1000))
     var compressionRatio = usual.compressionRatio
 
-    @Option(
-        help:
-            "Prefetch effort, 0 (needed tiles only) to 1 (all tiles that may be of use).\(standard(usual.effort))",
-        transform: shareValue
-    )
+    @Option("Prefetch effort, 0 (needed tiles only) to 1 (all tiles that may be of use).", .share)
     var effort = usual.effort
 
     @OptionGroup var allowance: AllowanceArguments
 
     @Option(
-        help: ArgumentHelp(
-            """
-            Effects of the policy 'tilecache' to switch off, separated by commas: \
-            \(PolicyEffects.named.map(\.name).joined(separator: ", ")).
-            """,
-            valueName: "effects"
-        ),
-        transform: { text in
-            let names = PolicyEffects.named.map(\.name).joined(separator: ", ")
-            return PolicyEffects(
-                try list(text, "effects separated by commas (\(names))") { PolicyEffects(name: $0) }
-            )
-        }
+        "Effects of the policy 'tilecache' to switch off, separated by commas: \(effectNames).",
+        OptionValue { PolicyEffects(try effects.parse($0)) },
+        default: "",
+        as: "effects"
     )
     var without: PolicyEffects = []
 
     @Option(
-        help: ArgumentHelp(
-            "Profile of earlier sessions, made by 'cachebench learn', for the policy 'tilecache'. (default: none)",
-            valueName: "file"
-        )
+        "Profile of earlier sessions, made by 'cachebench learn', for the policy 'tilecache'.",
+        .text,
+        default: "none",
+        as: "file"
     )
     var profile: String?
 
-    @Option(
-        help: "Concurrent loads, 1 to 255.\(standard(usual.workers))",
-        transform: { try parsed(whole($0, 1...255), "a whole number from 1 to 255") }
-    )
+    @Option("Concurrent loads, 1 to 255.", .whole(1...255))
     var workers = usual.workers
 
-    @Option(
-        help: "Workers reserved for needed tiles, 0 to one less than there are.\(standard(usual.reservedWorkers))",
-        transform: { try parsed(whole($0, 0...254), "a whole number from 0 to 254") }
-    )
+    @Option("Workers reserved for needed tiles, 0 to one less than there are.", .whole(0...254))
     var reservedWorkers = usual.reservedWorkers
 
     // MARK: Time
 
     @Option(
-        help: ArgumentHelp(
-            """
-            Duration of a load: 40ms, 1.2s, 0, or none. (default: 40ms under the virtual clock; none under the real \
-            clock, where the built-in source draws each tile)
-            """,
-            valueName: "duration|none"
-        ),
-        transform: { text in
-            if text == "none" { return .drawn }
-            return .fixed(try parsed(QuantityText.duration(text), "a time with its unit (40ms, 1.2s), 0 or none"))
-        }
+        "Duration of a load: 40ms, 1.2s, 0, or none.",
+        OptionValue("a time with its unit (40ms, 1.2s), 0 or none") { LoadLatency($0) },
+        default: "40ms under the virtual clock; none under the real clock, where the built-in source draws each tile",
+        as: "duration|none"
     )
     var loadLatency = LoadLatency.unset
 
     @Option(
-        help: ArgumentHelp(
-            """
-            Duration of each load: constant (--load-latency), longtail or longtail:SIGMA (log-normal with that median, by \
-            seed and tile), bandwidth:10MB (that latency, then decoded bytes a second that all loads share), or \
-            file:PATH (lines of level,column,row,milliseconds; that latency for other tiles). (default: \(usual.loadTimes))
-            """,
-            valueName: "load-times"
-        ),
-        transform: { text in
-            try parsed(LoadTimes(text), "constant, longtail, longtail:0.5, bandwidth:10MB or file:PATH")
-        }
+        """
+        Duration of each load: constant (--load-latency), longtail or longtail:SIGMA (log-normal with that median, by \
+        seed and tile), bandwidth:10MB (that latency, then decoded bytes a second that all loads share), or \
+        file:PATH (lines of level,column,row,milliseconds; that latency for other tiles).
+        """,
+        OptionValue("constant, longtail, longtail:0.5, bandwidth:10MB or file:PATH") { LoadTimes($0) }
     )
     var loadTimes = usual.loadTimes
 
     @Option(
-        help: ArgumentHelp(
-            """
-            Time of the codec under the virtual clock: none, measured (on this machine, now), or decoded bytes a second \
-            of one core, compress=900MB,decompress=2.5GB. (default: \(usual.cost))
-            """,
-            valueName: "cost"
-        ),
-        transform: { text in
-            try parsed(CodecCharge(text), "none, measured, or compress=900MB,decompress=2.5GB")
-        }
+        """
+        Time of the codec under the virtual clock: none, measured (on this machine, now), or decoded bytes a second \
+        of one core, compress=900MB,decompress=2.5GB.
+        """,
+        OptionValue("none, measured, or compress=900MB,decompress=2.5GB") { CodecCharge($0) }
     )
     var cost = usual.cost
 
-    @Option(
-        help: "Frames a second, 0.001 to 1000.\(standard(usual.frameRate))",
-        transform: rate
-    )
+    @Option("Frames a second, 0.001 to 1000.", .rate)
     var frameRate = usual.frameRate
 
-    @Option(
-        help: ArgumentHelp("Replay only the beginning of each trace: 180s, 3min.", valueName: "duration"),
-        transform: { try parsed(QuantityText.duration($0), "a time with its unit (180s, 3min)") }
-    )
+    @Option("Replay only the beginning of each trace: 180s, 3min.", .time("(180s, 3min)"))
     var duration: Int64?
 
-    @Option(
-        help: "Seed of all that is random, such as the built-in session.\(standard(usual.seed))",
-        transform: seedNumber
-    )
+    @Option("Seed of all that is random, such as the built-in session.", .seed)
     var seed = usual.seed
 
     // MARK: The world and the view
@@ -186,23 +131,17 @@ struct ReplayArguments: ParsableArguments {
 
     // MARK: Levels
 
-    @Option(
-        help: "Octaves that the scale may pass a level's bound before the level changes.\(standard(usual.hysteresis))",
-        transform: { try parsed(number($0, 0...16), "a number from 0 to 16") }
-    )
+    @Option("Octaves that the scale may pass a level's bound before the level changes.", .number(0...16))
     var hysteresis = usual.hysteresis
 
-    @Option(
-        help: "Octaves coarser than 1:1 that are good enough.\(standard(usual.levelBias))",
-        transform: { try parsed(number($0, -8...8), "a number from -8 to 8") }
-    )
+    @Option("Octaves coarser than 1:1 that are good enough.", .number(-8...8))
     var levelBias = usual.levelBias
 
     /// Combines the flags to options, for a clock.
     func options(clock: ReplayClock = usual.clock) -> ReplayOptions {
         var options = ReplayOptions()
         options.compressedTier = compressedTier.isOn
-        if case .fixed(let share) = compressedShare { options.compressedShare = share }
+        options.compressedShare = compressedShare.value
         options.compressionRatio = compressionRatio
         options.effort = effort
         options.allowance = allowance.allowance
@@ -221,7 +160,7 @@ struct ReplayArguments: ParsableArguments {
         options.frameRate = frameRate
         options.duration = duration
         options.seed = seed
-        options.pixelFormat = scene.pixelFormat
+        options.pixelFormat = scene.pixels.pixelFormat
         options.overrides = PanTraceOverrides(
             viewport: scene.viewport,
             world: scene.world,
@@ -250,13 +189,40 @@ enum LoadLatency: Hashable, Sendable {
     case unset
     case drawn
     case fixed(Int64)
+
+    init?(_ text: String) {
+        guard text != "none" else {
+            self = .drawn
+            return
+        }
+        guard let nanoseconds = QuantityText.duration(text) else { return nil }
+        self = .fixed(nanoseconds)
+    }
 }
 
 /// Division of the limit between the tiers.
-enum Share: Hashable, Sendable {
-    case adaptive
-    case fixed(Double)
+struct Share: Hashable, Sendable, CustomStringConvertible {
+    static let adaptive = Share(value: nil)
+
+    /// The compressed tier's fraction; `nil` if it adapts.
+    var value: Double?
+
+    init?(_ text: String) {
+        guard text != "adaptive" else {
+            self = .adaptive
+            return
+        }
+        guard let share = ranged(text, 0.0...1) else { return nil }
+        value = share
+    }
+
+    private init(value: Double?) { self.value = value }
+
+    var description: String { value?.description ?? "adaptive" }
 }
+
+private let effectNames = PolicyEffects.named.map(\.name).joined(separator: ", ")
+private let effects = OptionValue.list("effects separated by commas (\(effectNames))") { PolicyEffects(name: $0) }
 
 /// `on` or `off`.
 enum Switch: String, CaseIterable, ExpressibleByArgument {
@@ -270,53 +236,3 @@ enum Switch: String, CaseIterable, ExpressibleByArgument {
 extension PrefetchKind: ExpressibleByArgument {}
 extension EvictionKind: ExpressibleByArgument {}
 extension ReplayClock: ExpressibleByArgument {}
-
-/// Unwraps a flag's parsed value, or throws what was expected.
-func parsed<Value>(_ value: Value?, _ expected: String) throws -> Value {
-    guard let value else { throw ValidationError("Expected \(expected).") }
-    return value
-}
-
-@Sendable func shareValue(_ text: String) throws -> Double { try parsed(number(text, 0...1), "a number from 0 to 1") }
-
-@Sendable func memoryLimitValue(_ text: String) throws -> MemoryLimit {
-    try parsed(MemoryLimit(text), "bytes with a unit (64MiB, 1.5GB), whole tiles (90tiles) or screens (4screens)")
-}
-
-@Sendable func viewportSize(_ text: String) throws -> PanTraceHeader.Size {
-    try parsed(.init(viewport: text), "WIDTHxHEIGHT in screen pixels, larger than 0, at most a million")
-}
-
-@Sendable func worldSize(_ text: String) throws -> PanTraceHeader.Size {
-    try parsed(.init(world: text), "WIDTHxHEIGHT in world pixels, whole numbers from 1 to 2^40")
-}
-
-@Sendable func tileSide(_ text: String) throws -> Int {
-    try parsed(whole(text, 1...65_536), "a whole number from 1 to 65536")
-}
-
-@Sendable func pixelLayout(_ text: String) throws -> TilePixelFormat {
-    try parsed(TilePixelFormat(name: text), "rgba8, bgra8, gray8, gray16, rgba16 or float32")
-}
-
-@Sendable func seedNumber(_ text: String) throws -> UInt64 {
-    try parsed(UInt64(text), "a whole number from 0 to 18446744073709551615")
-}
-
-@Sendable func rate(_ text: String) throws -> Double {
-    try parsed(number(text, 0.001...1000), "a number from 0.001 to 1000")
-}
-
-func number(_ text: String, _ range: ClosedRange<Double>) -> Double? {
-    Double(text).flatMap { range.contains($0) ? $0 : nil }
-}
-
-func whole(_ text: String, _ range: ClosedRange<Int>) -> Int? {
-    Int(text).flatMap { range.contains($0) ? $0 : nil }
-}
-
-/// A default for the help text. The parser does not show it for values parsed by a function.
-func standard(_ value: some CustomStringConvertible) -> String {
-    let text = value.description
-    return " (default: \(text.hasSuffix(".0") ? String(text.dropLast(2)) : text))"
-}

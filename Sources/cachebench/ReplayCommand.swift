@@ -28,22 +28,16 @@ struct ReplayCommand: ParsableCommand {
     var traces: [String] = []
 
     @Option(
-        help: ArgumentHelp(
-            """
-            Write every needed tile of every frame of one trace to a file for cache simulators: lines of \
-            level/column/row, row by row.
-            """,
-            valueName: "file"
-        )
+        """
+        Write every needed tile of every frame of one trace to a file for cache simulators: lines of \
+        level/column/row, row by row.
+        """,
+        .text,
+        as: "file"
     )
     var exportKeys: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "Write the tiles requested from the built-in world to a file, under the real clock.",
-            valueName: "file"
-        )
-    )
+    @Option("Write the tiles requested from the built-in world to a file, under the real clock.", .text, as: "file")
     var exportLoads: String?
 
     @OptionGroup var limit: LimitArguments
@@ -69,13 +63,11 @@ struct ReplayCommand: ParsableCommand {
     }
 
     private var options: ReplayOptions {
-        let isReal = sourced.source != nil || stores.isAny
-        var options = replay.options(clock: clock.clockAsked ?? (isReal ? .real : clock.clock))
+        var options = replay.options(clock: clock.clock(needsReal: sourced.source != nil || stores.isAny))
         tiers.apply(to: &options)
         options.textures = textures.textures
         options.memoryLimit = limit.memoryLimit
-        options.prefetch = policy.prefetch
-        options.eviction = policy.eviction
+        policy.apply(to: &options)
         options.speed = clock.speed
         options.fitsWorld = sourced.fit
         return options
@@ -84,7 +76,7 @@ struct ReplayCommand: ParsableCommand {
     func run() throws {
         try Failure.reported {
             let options = options
-            let writer = try ReportWriter(path: output.output)
+            let writer = try ReportWriter(path: output.file.output)
             let baseline = try checks.readBaseline()
             let inputs = try namedInputs(traces, options)
             Interruption.watch()
@@ -113,11 +105,8 @@ struct ReplayCommand: ParsableCommand {
                 if let exportLoads {
                     try ReportWriter(path: exportLoads, flag: "--export-loads").write(loads.text)
                 }
-                switch output.format {
-                case .table: try writer.write(ReplayText.text(result, style: writer.style))
-                case .json: try writer.write(JSONText.of(result))
-                case .html: try writer.write(ReplayPage.text(result))
-                }
+                let table = ReplayText.text(result, style: writer.style)
+                try writer.write(result, as: output.format, table: table) { try ReplayPage.text(result) }
                 if result.wasStopped {
                     let done = "\(result.traces.count) of \(inputs.count) \(inputs.count == 1 ? "trace" : "traces")"
                     throw Interruption.end("these are the figures so far, \(done) begun")
@@ -131,11 +120,7 @@ struct ReplayCommand: ParsableCommand {
         }
     }
 
-    private func export(
-        _ inputs: [NamedInput],
-        _ options: ReplayOptions,
-        to path: String
-    ) throws {
+    private func export(_ inputs: [NamedInput], _ options: ReplayOptions, to path: String) throws {
         guard inputs.count == 1 else {
             throw Failure("--export-keys writes the keys of one trace, and there are \(inputs.count)")
         }
@@ -145,9 +130,7 @@ struct ReplayCommand: ParsableCommand {
         let writer = try ReportWriter(path: path == "-" ? nil : path, flag: "--export-keys")
         try writer.write(blocks: { put in
             try KeyExport.run(inputs[0].open(), options: options) { keys in
-                if Interruption.hasCome {
-                    throw Interruption.end("not all keys were written")
-                }
+                if Interruption.hasCome { throw Interruption.end("not all keys were written") }
                 try put(keys)
             }
         })
@@ -162,14 +145,12 @@ func namedInputs(_ paths: [String], _ options: ReplayOptions) throws -> [NamedIn
     guard !paths.isEmpty else { return [("built-in", { try ReplayInput(builtIn: options) })] }
     return try PanTraceList.paths(paths).map { path in
         guard path == "-" else { return (path, { try ReplayInput(path: path, options: options) }) }
-        return (
-            "standard input",
-            {
-                var input = try ReplayInput(path: path, options: options)
-                input.name = "standard input"
-                return input
-            }
-        )
+        let open = { @Sendable () throws -> ReplayInput in
+            var input = try ReplayInput(path: path, options: options)
+            input.name = "standard input"
+            return input
+        }
+        return ("standard input", open)
     }
 }
 

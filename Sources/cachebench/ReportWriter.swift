@@ -32,6 +32,23 @@ struct ReportWriter {
         return path == nil && isatty(1) == 1 && !declined && !isDumb ? .ansi : .plain
     }
 
+    func write(_ report: some Encodable, as format: OutputArguments.Format, table: @autoclosure () -> String) throws {
+        try write(format == .json ? JSONText.of(report) : table())
+    }
+
+    func write(
+        _ report: some Encodable,
+        as format: PageArguments.Format,
+        table: @autoclosure () -> String,
+        page: () throws -> String
+    ) throws {
+        switch format {
+        case .table: try write(table())
+        case .json: try write(JSONText.of(report))
+        case .html: try write(page())
+        }
+    }
+
     func write(_ text: String) throws {
         var rest: String? = text
         try write(pieces: { rest.take() })

@@ -11,13 +11,8 @@ private let usualZoom = 9
 /// Flags for the source of a replay's tiles.
 struct SourceArguments: ParsableArguments {
     @Option(
-        help: ArgumentHelp(
-            """
-            Load tiles from a source, in real time: \(TileSourceAddress.forms). The world is the source's.
-            """,
-            valueName: "source"
-        ),
-        transform: { text in
+        "Load tiles from a source, in real time: \(TileSourceAddress.forms). The world is the source's.",
+        OptionValue { text in
             if let address = TileSourceAddress(text) { return address }
             let meant = Self.kind(of: text).map { "; did you mean \($0):\(text)?" } ?? "."
             throw ValidationError("Expected \(TileSourceAddress.forms)\(meant)")
@@ -25,16 +20,13 @@ struct SourceArguments: ParsableArguments {
     )
     var source: TileSourceAddress?
 
-    @Option(
-        help: "Deepest zoom of an http: source; other sources know theirs.\(standard(usualZoom))",
-        transform: { try parsed(whole($0, 0...30), "a whole number from 0 to 30") }
-    )
+    @Option("Deepest zoom of an http: source; other sources know theirs.", .whole(0...30), default: "\(usualZoom)")
     var maximumZoom: Int?
 
     @Option(
-        help:
-            "Maximum memory to cut a large image: source, or a tiff: in strips, into tiles.\(standard(MemoryLimit.bytes(ImageTileOptions().memoryLimit.bytes)))",
-        transform: { try parsed(QuantityText.bytes($0), "bytes with a unit (512MiB, 2GiB)") }
+        "Maximum memory to cut a large image: source, or a tiff: in strips, into tiles.",
+        .bytes("bytes with a unit (512MiB, 2GiB)"),
+        default: MemoryLimit.bytes(ImageTileOptions().memoryLimit.bytes).description
     )
     var imageMemoryLimit: Int?
 
@@ -68,7 +60,7 @@ struct SourceArguments: ParsableArguments {
     func open(_ replay: ReplayArguments) throws -> ReplaySource? {
         try open(
             tileSize: replay.scene.tileSize,
-            format: replay.scene.pixelFormat,
+            format: replay.scene.pixels.pixelFormat,
             encoded: replay.compressedTier.isOn
         )
     }

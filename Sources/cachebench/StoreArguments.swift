@@ -9,22 +9,20 @@ private let usualDiskLimit = 1 << 30
 
 /// Flags for tiers below memory, under the real clock.
 struct StoreArguments: ParsableArguments {
-    @Option(
-        help: ArgumentHelp("Keep tiles in this folder, in real time; it is created if missing.", valueName: "folder")
-    )
+    @Option("Keep tiles in this folder, in real time; it is created if missing.", .text, as: "folder")
     var disk: String?
 
     @Option(
-        help: "Limit of all files of --disk.\(standard(MemoryLimit.bytes(usualDiskLimit)))",
-        transform: { try parsed(QuantityText.bytes($0), "bytes with a unit (512MiB, 2GiB)") }
+        "Limit of all files of --disk.",
+        .bytes("bytes with a unit (512MiB, 2GiB)"),
+        default: MemoryLimit.bytes(usualDiskLimit).description
     )
     var diskLimit: Int?
 
     @Option(
-        help: ArgumentHelp(
-            "Share tiles through these memcached servers, in real time: HOST or HOST:PORT, separated by commas.",
-            valueName: "servers"
-        )
+        "Share tiles through these memcached servers, in real time: HOST or HOST:PORT, separated by commas.",
+        .text,
+        as: "servers"
     )
     var shared: String?
 
@@ -50,14 +48,13 @@ struct StoreArguments: ParsableArguments {
 /// Flags for tiers below memory under the virtual clock.
 struct TierArguments: ParsableArguments {
     @Option(
-        help: ArgumentHelp(
-            """
-            Tiers below memory under the virtual clock, nearest first: NAME=LATENCY or NAME=LATENCY:LIMIT, separated by \
-            commas (disk=2ms:256MiB,shared=5ms).
-            """,
-            valueName: "tiers"
-        ),
-        transform: { try parsed(virtualTiers($0), "up to 8 tiers with different names (disk=2ms:256MiB,shared=5ms)") }
+        """
+        Tiers below memory under the virtual clock, nearest first: NAME=LATENCY or NAME=LATENCY:LIMIT, separated by \
+        commas (disk=2ms:256MiB,shared=5ms).
+        """,
+        OptionValue("up to 8 tiers with different names (disk=2ms:256MiB,shared=5ms)") { virtualTiers($0) },
+        default: "",
+        as: "tiers"
     )
     var store: [VirtualTiers.Tier] = []
 

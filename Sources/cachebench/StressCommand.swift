@@ -6,8 +6,7 @@ import PanTraces
 struct StressCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stress",
-        abstract:
-            "Use one cache from many threads with sources that misbehave, and check every visible tile.",
+        abstract: "Use one cache from many threads with sources that misbehave, and check every visible tile.",
         discussion: """
             Continuous checks, byte for byte: pixels are those that the tile's source wrote, of a version that was current \
             between request and answer; tiles lie where they are drawn; the memory stays within the limit; nothing \
@@ -27,57 +26,38 @@ struct StressCommand: ParsableCommand {
             """
     )
 
-    @Option(
-        help: ArgumentHelp("Duration: 30s, 30min.\(standard("30s"))", valueName: "duration"),
-        transform: { try parsed(QuantityText.duration($0), "a time with its unit (30s, 30min)") }
-    )
+    @Option("Duration: 30s, 30min.", .time("(30s, 30min)"), default: "30s")
     var duration = usual.duration
 
-    @Option(
-        help: "Concurrent threads that use the cache, 1 to 64.\(standard(usual.threads))",
-        transform: { try parsed(whole($0, 1...64), "a whole number from 1 to 64") }
-    )
+    @Option("Concurrent threads that use the cache, 1 to 64.", .whole(1...64))
     var threads = usual.threads
 
-    @Option(
-        help: ArgumentHelp(
-            "Faults of sources: all, none, or names separated by commas. (default: all)",
-            valueName: "list"
-        ),
-        transform: choices
-    )
+    @Option("Faults of sources: all, none, or names separated by commas.", .choices(), default: "all", as: "list")
     var faults = usual.faults
 
     @Option(
-        help: ArgumentHelp(
-            "Features of layers and cache: all, none, or names separated by commas. (default: all)",
-            valueName: "list"
-        ),
-        transform: choices
+        "Features of layers and cache: all, none, or names separated by commas.",
+        .choices(),
+        default: "all",
+        as: "list"
     )
     var features = usual.features
 
-    @Flag(
-        help: "After a FAIL, search for a simpler one: 20 s for each feature, fault and number of threads."
-    )
+    @Flag(help: "After a FAIL, search for a simpler one: 20 s for each feature, fault and number of threads.")
     var shrink = false
 
-    @Option(
-        help: "Seed of the decisions of threads and sources.\(standard(usual.seed))",
-        transform: seedNumber
-    )
+    @Option("Seed of the decisions of threads and sources.", .seed)
     var seed = usual.seed
 
     @Option(
-        help: ArgumentHelp("Highest memory limit of the run, 1MiB or more. (default: 8MiB)", valueName: "bytes"),
-        transform: { try parsed(QuantityText.bytes($0), "bytes (8MiB, 64MiB)") }
+        "Highest memory limit of the run, 1MiB or more.",
+        .bytes("bytes (8MiB, 64MiB)"),
+        default: "8MiB",
+        as: "bytes"
     )
     var memoryLimit = usual.byteLimit
 
-    @Option(
-        help: "Concurrent loads, 1 to 64. (default: 1 to 9, by the seed)",
-        transform: { try parsed(whole($0, 1...64), "a whole number from 1 to 64") }
-    )
+    @Option("Concurrent loads, 1 to 64.", .whole(1...64), default: "1 to 9, by the seed")
     var workers: Int?
 
     @OptionGroup var output: OutputArguments
@@ -108,20 +88,14 @@ struct StressCommand: ParsableCommand {
 
     func run() throws {
         try Failure.reported {
-            let writer = try ReportWriter(path: output.output)
+            let writer = try ReportWriter(path: output.file.output)
             Interruption.watch()
             let line = Progress()
             let report = try Stress(options).run(interruption: { Interruption.hasCome }) {
-                seconds,
-                operations,
-                findings in
-                line.show("\(Int(seconds)) s, \(operations) operations, \(findings) violations")
+                line.show("\(Int($0)) s, \($1) operations, \($2) violations")
             }
             line.end()
-            switch output.format {
-            case .table: try writer.write(StressText.text(report))
-            case .json: try writer.write(JSONText.of(report))
-            }
+            try writer.write(report, as: output.format, table: StressText.text(report))
             if report.interrupted {
                 writeToStandardError("cachebench: interrupted: this is what was found so far\n")
             }
@@ -143,6 +117,8 @@ struct StressCommand: ParsableCommand {
 /// The library's defaults, so that the two cannot differ.
 private let usual = StressOptions()
 
-@Sendable private func choices<Choice: StressChoice>(_ text: String) throws -> Set<Choice> {
-    try parsed(Choice.list(text), "all, none, or some of \(Choice.names(separator: ","))")
+extension OptionValue {
+    fileprivate static func choices<Choice: StressChoice>() -> Self where Value == Set<Choice> {
+        Self("all, none, or some of \(Choice.names(separator: ","))") { Choice.list($0) }
+    }
 }

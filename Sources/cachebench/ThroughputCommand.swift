@@ -13,10 +13,10 @@ struct ThroughputCommand: ParsableCommand {
     )
 
     @Option(
-        help: ArgumentHelp(
-            "Directory of tiles: class_number.rgba or .f32, 256 x 256 pixels. (default: tiles of the built-in world)",
-            valueName: "dir"
-        )
+        "Directory of tiles: class_number.rgba or .f32, 256 x 256 pixels.",
+        .text,
+        default: "tiles of the built-in world",
+        as: "dir"
     )
     var tiles: String?
 
@@ -43,7 +43,7 @@ struct ThroughputCommand: ParsableCommand {
 
     func run() throws {
         try Failure.reported {
-            let writer = try ReportWriter(path: output.output)
+            let writer = try ReportWriter(path: output.file.output)
             let progress = Progress()
             guard held.isEmpty else {
                 defer { progress.end() }
@@ -52,8 +52,7 @@ struct ThroughputCommand: ParsableCommand {
                     return try HeldTilesBenchmark.run(tiles: count)
                 }
                 progress.end()
-                try writer.write(output.format == .table ? HeldTilesBenchmark.text(rows) : JSONText.of(rows))
-                return
+                return try writer.write(rows, as: output.format, table: HeldTilesBenchmark.text(rows))
             }
             Interruption.watch()
             defer { progress.end() }
@@ -62,10 +61,7 @@ struct ThroughputCommand: ParsableCommand {
                 progress: { progress.show("measuring: \($0), \($1) of \($2) parts") }
             )
             progress.end()
-            switch output.format {
-            case .table: try writer.write(report.text)
-            case .json: try writer.write(JSONText.of(report))
-            }
+            try writer.write(report, as: output.format, table: report.text)
             if report.interrupted { throw Interruption.end("this is what was measured so far") }
         }
     }

@@ -29,78 +29,55 @@ struct TuneCommand: ParsableCommand {
     @Argument(help: "Trace files, or directories: all .csv files in them, sorted. (default: the built-in session)")
     var traces: [String] = []
 
-    @Option(
-        help: "Target: minimum share of demands that are hits, 0 to 1.",
-        transform: shareValue
-    )
+    @Option("Target: minimum share of demands that are hits, 0 to 1.", .share)
     var targetHitRate: Double?
 
-    @Option(
-        help: "Target: maximum share of the area that is blank, 0 to 1.",
-        transform: shareValue
-    )
+    @Option("Target: maximum share of the area that is blank, 0 to 1.", .share)
     var targetBlank: Double?
 
     @Option(
-        help: """
-            Maximum share of loads that are never drawn, 0 to 1; each limit is tried with an effort lowered from --effort \
-            until its waste is at most that, in at most 6 replays. (default: none)
-            """,
-        transform: shareValue
+        """
+        Maximum share of loads that are never drawn, 0 to 1; each limit is tried with an effort lowered from --effort \
+        until its waste is at most that, in at most 6 replays.
+        """,
+        .share,
+        default: "none"
     )
     var maximumWaste: Double?
 
     @Option(
-        help: "Memory limits of the coarse sweep, separated by commas. (default: 1 to 14 screens)",
-        transform: { try list($0, "memory limits separated by commas (8MiB,64MiB)") { MemoryLimit($0) } }
+        "Memory limits of the coarse sweep, separated by commas.",
+        .memoryLimits("8MiB,64MiB"),
+        default: "1 to 14 screens"
     )
     var budgets: [MemoryLimit] = []
 
-    @Option(
-        help: "Numbers of workers to try, separated by commas.",
-        transform: { try wholes($0, 1...255) }
-    )
+    @Option("Numbers of workers to try, separated by commas.", .wholes(1...255), default: "")
     var workersList: [Int] = []
 
-    @Option(
-        help: "Tile sizes to try, in pixels a side, separated by commas.",
-        transform: { try wholes($0, 1...65_536) }
-    )
+    @Option("Tile sizes to try, in pixels a side, separated by commas.", .wholes(1...65_536), default: "")
     var tileSizes: [Int] = []
 
     @Option(
-        help: "Compressed shares to try, 0 to 1 or adaptive, separated by commas.",
-        transform: { text in
-            try list(text, "numbers from 0 to 1, or adaptive, separated by commas") { word -> Share? in
-                word == "adaptive" ? .adaptive : number(word, 0...1).map { .fixed($0) }
-            }
-        }
+        "Compressed shares to try, 0 to 1 or adaptive, separated by commas.",
+        .list("numbers from 0 to 1, or adaptive, separated by commas") { Share($0) },
+        default: ""
     )
     var compressedShares: [Share] = []
 
     @Option(
-        help: "Limits of the first --store to try, separated by commas (64MiB,256MiB).",
-        transform: { text in
-            try list(text, "bytes with a unit, separated by commas (64MiB,256MiB)") {
-                QuantityText.bytes($0).flatMap { $0 > 0 ? $0 : nil }
-            }
-        }
+        "Limits of the first --store to try, separated by commas (64MiB,256MiB).",
+        .list("bytes with a unit, separated by commas (64MiB,256MiB)") {
+            QuantityText.bytes($0).flatMap { $0 > 0 ? $0 : nil }
+        },
+        default: ""
     )
     var storeLimits: [Int] = []
 
-    @Option(
-        help: ArgumentHelp(
-            "Policies to draw besides that of --prefetch, separated by commas. (default: none,oracle)",
-            valueName: "policies"
-        ),
-        transform: policyList
-    )
+    @Option("Policies to draw besides that of --prefetch, separated by commas.", .policies, default: "none,oracle")
     var policies: [PrefetchKind] = [.none, .oracle]
 
-    @Option(
-        help: ArgumentHelp("Sizes of the LRU curve in tiles, separated by commas.", valueName: "tiles"),
-        transform: { try wholes($0, 1...1 << 30) }
-    )
+    @Option("Sizes of the LRU curve in tiles, separated by commas.", .wholes(1...1 << 30), default: "", as: "tiles")
     var lruSizes: [Int] = []
 
     @OptionGroup var policy: PolicyArguments
@@ -129,7 +106,7 @@ struct TuneCommand: ParsableCommand {
 
     func run() throws {
         try Failure.reported {
-            let writer = try ReportWriter(path: output.output)
+            let writer = try ReportWriter(path: output.file.output)
             let baseline = try checks.readBaseline()
             let inputs = try namedInputs(traces, replayOptions).map(\.open)
             let progress = Progress(total: inputs.count)
@@ -152,15 +129,9 @@ struct TuneCommand: ParsableCommand {
                 progress: { progress.done($0, of: $1, "budgets") }
             ).run()
             progress.end()
-            switch output.format {
-            case .table: try writer.write(TuneText.text(report, style: writer.style))
-            case .json: try writer.write(JSONText.of(report))
-            case .html:
+            try writer.write(report, as: output.format, table: TuneText.text(report, style: writer.style)) {
                 // The suggested limit is replayed again by itself, for the pictures.
-                let shown = try report.suggested.flatMap { suggested in
-                    try Tune.shown(suggested, options: options, report: report, inputs: inputs)
-                }
-                try writer.write(TunePage.text(report, shown: shown))
+                try TunePage.text(report, shown: Tune.shown(report, options: options, inputs: inputs))
             }
             if report.interrupted { throw Interruption.end("this is what has been found so far") }
             try checks.check(JSONTree(encoding: report), baseline: baseline)
@@ -173,8 +144,7 @@ struct TuneCommand: ParsableCommand {
 
     private var replayOptions: ReplayOptions {
         var options = replay.options()
-        options.prefetch = policy.prefetch
-        options.eviction = policy.eviction
+        policy.apply(to: &options)
         tiers.apply(to: &options)
         return options
     }
@@ -182,12 +152,5 @@ struct TuneCommand: ParsableCommand {
     private var target: TuneTarget? {
         if let targetHitRate { return .hitRate(targetHitRate) }
         return targetBlank.map { .blank($0) }
-    }
-}
-
-extension Share {
-    /// The share; `nil` if it adapts.
-    fileprivate var value: Double? {
-        if case .fixed(let share) = self { share } else { nil }
     }
 }

@@ -26,33 +26,29 @@ struct WarmCommand: ParsableCommand {
     @OptionGroup var stores: StoreArguments
 
     @Option(
-        help: ArgumentHelp("Levels, 0 the coarsest: 3 or 0..5. (default: all)", valueName: "levels"),
-        transform: { try parsed(levelRange($0), "a level or a range of levels (3, 0..5)") }
+        "Levels, 0 the coarsest: 3 or 0..5.",
+        OptionValue("a level or a range of levels (3, 0..5)") { levelRange($0) },
+        default: "all"
     )
     var levels: ClosedRange<Int>?
 
     @Option(
-        help: ArgumentHelp(
-            "Part of the world, in world pixels: LEFT,TOP,WIDTH,HEIGHT. (default: all)",
-            valueName: "region"
-        ),
-        transform: { try parsed(worldRegion($0), "LEFT,TOP,WIDTH,HEIGHT in world pixels") }
+        "Part of the world, in world pixels: LEFT,TOP,WIDTH,HEIGHT.",
+        OptionValue("LEFT,TOP,WIDTH,HEIGHT in world pixels") { worldRegion($0) },
+        default: "all"
     )
     var region: PixelRect?
 
-    @Option(
-        help: "Maximum number of tiles a second to request from the source. (default: no maximum)",
-        transform: { try parsed(number($0, 0.001...1e6), "a number from 0.001 to 1000000") }
-    )
+    @Option("Maximum number of tiles a second to request from the source.", .number(0.001...1e6), default: "no maximum")
     var rate: Double?
 
-    @Option(
-        help: "Concurrent loads, 1 to 255. (default: 4)",
-        transform: { try parsed(whole($0, 1...255), "a whole number from 1 to 255") }
-    )
+    @Option("Concurrent loads, 1 to 255.", .whole(1...255))
     var workers = 4
 
-    @OptionGroup var replay: WarmPixels
+    @Option("Pixels a side of a tile.", .tileSide, default: "the source's")
+    var tileSize: Int?
+
+    @OptionGroup var pixels: PixelArguments
     @OptionGroup var output: OutputArguments
 
     func validate() throws {
@@ -65,15 +61,15 @@ struct WarmCommand: ParsableCommand {
 
     func run() throws {
         try Failure.reported {
-            let writer = try ReportWriter(path: output.output)
+            let writer = try ReportWriter(path: output.file.output)
             Interruption.watch()
-            guard let source = try sourced.open(tileSize: replay.tileSize, format: replay.pixelFormat, encoded: true)
+            guard let source = try sourced.open(tileSize: tileSize, format: pixels.pixelFormat, encoded: true)
             else { return }
             let stores = try stores.open()
             defer { for store in stores { store.close() } }
             let pyramid = source.pyramid
             let tileBytes = pyramid.levels.map {
-                replay.pixelFormat.byteCount(width: $0.pixelWidth, height: $0.pixelHeight) ?? 0
+                pixels.pixelFormat.byteCount(width: $0.pixelWidth, height: $0.pixelHeight) ?? 0
             }
             let limit = ByteCount.bytes(Warm.byteLimit(tileBytes: tileBytes.max() ?? 0)) + stores.memorySize
             let cache = try TileCache(byteLimit: limit, workers: workers)
@@ -88,31 +84,19 @@ struct WarmCommand: ParsableCommand {
             )
             cache.shutdown()
             progress.end()
-            switch output.format {
-            case .table: try writer.write(report.text)
-            case .json: try writer.write(JSONText.of(report))
-            }
+            try writer.write(report, as: output.format, table: report.text)
             if report.wasStopped { throw Interruption.end("the same command continues") }
             if report.failed > 0 { throw ExitCode(1) }
         }
     }
 }
 
-/// Pixels of the tiles to store.
-struct WarmPixels: ParsableArguments {
-    @Option(help: "Pixels a side of a tile. (default: the source's)", transform: tileSide)
-    var tileSize: Int?
-
-    @Option(help: TilePixelFormat.help, transform: pixelLayout)
-    var pixelFormat = TilePixelFormat.rgba8
-}
-
 /// Parses `3` or `0..5`.
 private func levelRange(_ text: String) -> ClosedRange<Int>? {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-    guard let first = parts.first.flatMap({ whole(String($0), 0...255) }) else { return nil }
+    guard let first: Int = parts.first.flatMap({ ranged(String($0), 0...255) }) else { return nil }
     if parts.count == 1 { return first...first }
-    guard parts.count == 3, parts[1].isEmpty, let last = whole(String(parts[2]), 0...255), first <= last else {
+    guard parts.count == 3, parts[1].isEmpty, let last = ranged(String(parts[2]), 0...255), first <= last else {
         return nil
     }
     return first...last
@@ -121,7 +105,7 @@ private func levelRange(_ text: String) -> ClosedRange<Int>? {
 /// Parses `LEFT,TOP,WIDTH,HEIGHT`.
 private func worldRegion(_ text: String) -> PixelRect? {
     let numbers = text.split(separator: ",", omittingEmptySubsequences: false).compactMap {
-        number(String($0), -1e15...1e15)
+        ranged(String($0), -1e15...1e15)
     }
     guard numbers.count == 4, numbers[2] > 0, numbers[3] > 0 else { return nil }
     return PixelRect(minX: numbers[0], minY: numbers[1], maxX: numbers[0] + numbers[2], maxY: numbers[1] + numbers[3])

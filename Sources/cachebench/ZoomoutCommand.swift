@@ -24,15 +24,13 @@ struct ZoomoutCommand: ParsableCommand {
             """
     )
 
-    @Option(
-        help: "Memory for everything: 64MiB, 1.5GB, 90tiles, 4screens. (default: \(usual.replay.memoryLimit))",
-        transform: memoryLimitValue
-    )
+    @Option("Memory for everything: 64MiB, 1.5GB, 90tiles, 4screens.", .memoryLimit)
     var memoryLimit = usual.replay.memoryLimit
 
     @Option(
-        help: "Zoom factors: 1..1024 (powers of two), or numbers separated by commas. (default: 1..1024, or 1..16)",
-        transform: { try parsed(ZoomoutOptions.factors($0), "1..1024, or numbers from 1 to 1048576 (1,16,1024)") }
+        "Zoom factors: 1..1024 (powers of two), or numbers separated by commas.",
+        OptionValue("1..1024, or numbers from 1 to 1048576 (1,16,1024)") { ZoomoutOptions.factors($0) },
+        default: "1..1024, or 1..16"
     )
     var factors: [Double]?
 
@@ -42,54 +40,34 @@ struct ZoomoutCommand: ParsableCommand {
     @Flag(help: "Average pixels in linear light (sRGB) for the levels that the cache makes; under the real clock.")
     var gammaCorrect = false
 
-    @Option(
-        help: "Concurrent loads, 1 to 255.\(standard(usual.replay.workers))",
-        transform: { try parsed(whole($0, 1...255), "a whole number from 1 to 255") }
-    )
+    @Option("Concurrent loads, 1 to 255.", .whole(1...255))
     var workers = usual.replay.workers
 
     @Option(help: "Whether cold tiles are kept compressed.")
     var compressedTier = Switch(usual.replay.compressedTier)
 
     @Option(
-        help: ArgumentHelp(
-            """
-            Duration of a load: 40ms, 1.2s, 0. (default: 40ms; under the real clock \
-            the built-in world draws each tile)
-            """,
-            valueName: "duration"
-        ),
-        transform: { try parsed(QuantityText.duration($0), "a time with its unit (40ms, 1.2s) or 0") }
+        "Duration of a load: 40ms, 1.2s, 0.",
+        .time("(40ms, 1.2s) or 0"),
+        default: "40ms; under the real clock the built-in world draws each tile",
+        as: "duration"
     )
     var loadLatency: Int64?
 
     @OptionGroup var clock: ClockArguments
 
-    @Option(
-        help: "Seed of the built-in world, under the real clock.\(standard(usual.replay.seed))",
-        transform: seedNumber
-    )
+    @Option("Seed of the built-in world, under the real clock.", .seed)
     var seed = usual.replay.seed
 
-    @Option(help: "Pixels a side of a tile.\(standard(usualSide))", transform: tileSide)
+    @Option("Pixels a side of a tile.", .tileSide)
     var tileSize = usualSide
 
-    @Option(help: TilePixelFormat.help, transform: pixelLayout)
-    var pixelFormat = usual.replay.pixelFormat
+    @OptionGroup var pixels: PixelArguments
 
-    @Option(
-        help: ArgumentHelp("The view in screen pixels. (default: 1280x720)", valueName: "WxH"),
-        transform: viewportSize
-    )
+    @Option("The view in screen pixels.", .viewport, default: "1280x720", as: "WxH")
     var viewport = BuiltInSession.viewport
 
-    @Option(
-        help: ArgumentHelp(
-            "The world in world pixels. (default: large enough for the farthest view)",
-            valueName: "WxH"
-        ),
-        transform: worldSize
-    )
+    @Option("The world in world pixels.", .world, default: "large enough for the farthest view", as: "WxH")
     var world: PanTraceHeader.Size?
 
     @OptionGroup var stores: StoreArguments
@@ -97,7 +75,7 @@ struct ZoomoutCommand: ParsableCommand {
 
     private var options: ZoomoutOptions {
         var options = ZoomoutOptions()
-        options.replay.pixelFormat = pixelFormat
+        options.replay.pixelFormat = pixels.pixelFormat
         options.replay.memoryLimit = memoryLimit
         options.factors = factors ?? ZoomoutOptions.powers(upTo: fullResolutionOnly ? 16 : 1024)
         options.isFullResolutionOnly = fullResolutionOnly
@@ -105,7 +83,7 @@ struct ZoomoutCommand: ParsableCommand {
         options.replay.overrides = PanTraceOverrides(viewport: viewport, world: world, tileSize: tileSize)
         options.replay.workers = workers
         options.replay.compressedTier = compressedTier.isOn
-        options.replay.clock = clock.clockAsked ?? (stores.isAny ? .real : clock.clock)
+        options.replay.clock = clock.clock(needsReal: stores.isAny)
         options.replay.loadLatency = loadLatency ?? (options.replay.clock == .virtual ? usual.replay.loadLatency : nil)
         options.replay.speed = clock.speed
         options.replay.seed = seed
@@ -123,7 +101,7 @@ struct ZoomoutCommand: ParsableCommand {
 
     func run() throws {
         try Failure.reported {
-            let writer = try ReportWriter(path: output.output)
+            let writer = try ReportWriter(path: output.file.output)
             let progress = Progress()
             Interruption.watch()
             let stores = try stores.open()
@@ -133,10 +111,8 @@ struct ZoomoutCommand: ParsableCommand {
                 progress: { progress.show("factor \($0) of \($1)") }
             )
             progress.end()
-            switch output.format {
-            case .table: try writer.write(ZoomoutText.text(report))
-            case .json: try writer.write(JSONText.of(report))
-            case .html: try writer.write(ZoomOutPage.text(report))
+            try writer.write(report, as: output.format, table: ZoomoutText.text(report)) {
+                try ZoomOutPage.text(report)
             }
             if report.interrupted {
                 let done = "\(report.rows.count) of \(options.factors.count)"

@@ -18,16 +18,11 @@ package struct BlankPicture {
         var options = options
         options.memoryLimit = budget
         limit = budget.shown
-        strips = try policies.map { policy in
-            options.prefetch = policy
-            options.eviction = policy.usualEviction
+        strips = try policies.map { [options] policy in
             let input = try ReplayInput(path: path, options: options)
-            let result = try Replay(options).run(input, hooks: ReplayHooks(keepsSeries: true))
-            return Strip(
-                name: Self.title(policy),
-                blank: Figures.percent(result.total.coverage.blank),
-                series: result.series[0]
-            )
+            let result = try Replay(options.with(policy)).run(input, hooks: ReplayHooks(keepsSeries: true))
+            let blank = Figures.percent(result.total.coverage.blank)
+            return Strip(name: Self.title(policy), blank: blank, series: result.series[0])
         }
     }
 
@@ -46,6 +41,7 @@ package struct BlankPicture {
         let (left, right) = (44.0, size.width - 14)
         let seconds = strips.map { Double($0.series.buckets.count) * $0.series.bucketSeconds }.max() ?? 1
         let x = Axis(title: "time", unit: .seconds, upTo: seconds, tickCount: size.xTicks)
+        func px(_ seconds: Double) -> Double { left + (right - left) * x.part(seconds) }
         let bottom = Double(strips.count) * (Self.stripHeight + Self.gap)
         var svg = SVG(width: size.width, height: bottom + 66)
         svg.rectangle(0, 0, svg.width, svg.height, "back")
@@ -57,8 +53,8 @@ package struct BlankPicture {
             svg.text("0", left - 5, floor + 3, .end)
             svg.line(left, top, right, top, "grid")
             for (place, bucket) in strip.series.buckets.enumerated() {
-                let start = left + (right - left) * x.part(Double(place) * strip.series.bucketSeconds)
-                let end = left + (right - left) * x.part(Double(place + 1) * strip.series.bucketSeconds)
+                let start = px(Double(place) * strip.series.bucketSeconds)
+                let end = px(Double(place + 1) * strip.series.bucketSeconds)
                 let blank = bucket.share(bucket.blankPixels) * Self.stripHeight
                 let coarse = bucket.share(bucket.coarsePixels) * Self.stripHeight
                 if blank > 0 { svg.rectangle(start, floor - blank, end - start, blank, "a1") }
@@ -67,7 +63,7 @@ package struct BlankPicture {
             svg.line(left, floor, right, floor, "axis")
         }
         for tick in x.ticks where tick <= x.high {
-            svg.text(x.label(tick), left + (right - left) * x.part(tick), bottom + 17, .middle)
+            svg.text(x.label(tick), px(tick), bottom + 17, .middle)
         }
         svg.text(x.heading, (left + right) / 2, bottom + 35, .middle)
         svg.rectangle(left, bottom + 46, 16, 12, "a1")

@@ -52,13 +52,7 @@ package struct Compare: Sendable {
             profiles = learned ?? [:]
         }
         func runner(_ options: ReplayOptions) throws -> CompareRunner {
-            try CompareRunner(
-                options: options,
-                paths: paths,
-                profiles: profiles,
-                shouldStop: shouldStop,
-                progress: progress
-            )
+            try CompareRunner(options, paths: paths, profiles: profiles, shouldStop: shouldStop, progress: progress)
         }
         guard equalLoads == nil || efforts.isEmpty else {
             throw ReplayError("--equal-loads chooses the efforts: it cannot go with --efforts")
@@ -143,6 +137,10 @@ package struct Compare: Sendable {
             runner.report(CompareCell(budget: cell.budget, policy: kind, effort: effort), trace: trace, source: source)
         }
         guard let own = report(cell.policy, cell.effort) else { return nil }
+        let (none, oracle) = (report(.none, options.effort), report(.oracle, options.effort))
+        func closed(_ figure: (ReplayReport) -> Double?, atLeast least: Double) -> Double? {
+            Self.gapClosed(figure(own), none: none.flatMap(figure), oracle: oracle.flatMap(figure), atLeast: least)
+        }
         var screens: Double?
         if case .screens(let count) = cell.budget { screens = count }
         return CompareRow(
@@ -163,20 +161,12 @@ package struct Compare: Sendable {
             blankPixelMilliseconds: own.coverage.blankPixelMilliseconds,
             fallbackPixelMilliseconds: own.coverage.fallbackPixelMilliseconds,
             deficit: own.coverage.deficit,
-            deficitGapClosed: Self.deficitGapClosed(
-                own.coverage.deficit,
-                none: report(.none, options.effort)?.coverage.deficit,
-                oracle: report(.oracle, options.effort)?.coverage.deficit
-            ),
+            deficitGapClosed: closed({ $0.coverage.deficit.map(-) }, atLeast: 0.005),
             loads: own.loads.started,
             loadedBytes: own.loads.bytes,
             prefetchRequests: own.prefetch.requests,
             waste: own.loads.waste,
-            gapClosed: Self.gapClosed(
-                own.demands.hitRate,
-                none: report(.none, options.effort)?.demands.hitRate,
-                oracle: report(.oracle, options.effort)?.demands.hitRate
-            ),
+            gapClosed: closed(\.demands.hitRate, atLeast: 0.02),
             targetLoads: match?.target,
             reachesTarget: match?.isReached,
             screenBytes: own.memory.screenBytes,
@@ -184,15 +174,9 @@ package struct Compare: Sendable {
         )
     }
 
-    /// (without prefetch - deficit) / (without prefetch - oracle). `nil` if that gap is below 0.005 levels.
-    static func deficitGapClosed(_ deficit: Double?, none: Double?, oracle: Double?) -> Double? {
-        guard let deficit, let none, let oracle, none - oracle >= 0.005 else { return nil }
-        return (none - deficit) / (none - oracle)
-    }
-
-    /// (hit rate - without prefetch) / (oracle - without prefetch). `nil` if that gap is below 0.02.
-    static func gapClosed(_ rate: Double?, none: Double?, oracle: Double?) -> Double? {
-        guard let rate, let none, let oracle, oracle - none >= 0.02 else { return nil }
+    /// (own - without prefetch) / (oracle - without prefetch). `nil` if that gap is below the least one.
+    static func gapClosed(_ rate: Double?, none: Double?, oracle: Double?, atLeast least: Double = 0.02) -> Double? {
+        guard let rate, let none, let oracle, oracle - none >= least else { return nil }
         return (rate - none) / (oracle - none)
     }
 }

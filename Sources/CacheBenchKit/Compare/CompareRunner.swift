@@ -38,9 +38,9 @@ final class CompareRunner: Sendable {
     private let progress: @Sendable (_ done: Int, _ of: Int) -> Void
 
     init(
-        options: ReplayOptions,
+        _ options: ReplayOptions,
         paths: [String],
-        profiles: [String: PrefetchProfile] = [:],
+        profiles: [String: PrefetchProfile],
         shouldStop: @escaping @Sendable () -> Bool,
         progress: @escaping @Sendable (_ done: Int, _ of: Int) -> Void
     ) throws {
@@ -106,11 +106,9 @@ final class CompareRunner: Sendable {
     }
 
     private func options(for cell: CompareCell) -> ReplayOptions {
-        var options = options
+        var options = options.with(cell.policy)
         options.memoryLimit = cell.budget
-        options.prefetch = cell.policy
         options.effort = cell.effort
-        options.eviction = cell.policy.usualEviction
         return options
     }
 }

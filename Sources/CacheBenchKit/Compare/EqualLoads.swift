@@ -57,8 +57,7 @@ struct EqualLoads {
         for _ in 0..<Self.steps {
             let open = searches.filter { !$0.value.isDone }
             try runner.run(open.map { (cell($0.key, effort: middle($0.value)), $0.key.source) })
-            for (group, search) in open {
-                var search = search
+            for (group, var search) in open {
                 let effort = middle(search)
                 guard let loads = started(group, effort: effort) else { continue }
                 search.steps += 1

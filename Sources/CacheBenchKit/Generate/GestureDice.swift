@@ -1,21 +1,13 @@
 import TileCache
 
 /// Random numbers with the distributions of human movements.
-struct GestureDice: Sendable {
-    private var random: SplitMix64
-
-    init(seed: UInt64) { random = SplitMix64(seed: seed) }
-
-    mutating func unit() -> Double { random.nextUnit() }
-
-    mutating func next(from low: Double, to high: Double) -> Double { random.next(from: low, to: high) }
-
-    mutating func chance(_ share: Double) -> Bool { random.nextUnit() < share }
+extension SplitMix64 {
+    mutating func chance(_ share: Double) -> Bool { nextUnit() < share }
 
     /// Standard normal number, by the Box-Muller transform.
     mutating func normal() -> Double {
-        let radius = (-2 * 0.6931471805599453 * PortableMath.log2(1 - random.nextUnit())).squareRoot()
-        return radius * PortableMath.cos(2 * Double.pi * random.nextUnit())
+        let radius = (-2 * 0.6931471805599453 * PortableMath.log2(1 - nextUnit())).squareRoot()
+        return radius * PortableMath.cos(2 * Double.pi * nextUnit())
     }
 
     /// Log-normal number with a median and a spread: the standard deviation of the logarithm.

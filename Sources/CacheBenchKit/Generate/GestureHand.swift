@@ -20,7 +20,7 @@ struct GestureHand: Sendable {
     private let preset: GesturePreset
     private let view: ScrollSize
     private let recorded: RecordedStatistics
-    private var dice: GestureDice
+    private var dice: SplitMix64
     private var way: ScrollVector
     private var nextFinger = 0
 
@@ -28,7 +28,7 @@ struct GestureHand: Sendable {
         self.preset = preset
         self.view = view
         recorded = preset.statistics
-        dice = GestureDice(seed: seed)
+        dice = SplitMix64(seed: seed)
         way = ScrollVector(x: 1, y: 0)
         rotate(dice.next(from: 0, to: 2 * Double.pi))
     }
@@ -68,15 +68,14 @@ struct GestureHand: Sendable {
         let spread = preset == .map ? 0.9 : 0.5
         // Longer than the shortest pause that ends a stroke. A mean of 1 has this median.
         let factor = dice.logNormal(median: PortableMath.exp(-spread * spread / 2), spread: spread)
-        let seconds = 0.3 + (mean - 0.3) * factor
-        return Int64(seconds * 1e9)
+        return Int64((0.3 + (mean - 0.3) * factor) * 1e9)
     }
 
     // MARK: Where to
 
     /// Reverses and continues as often as recorded; turns away from the world's edges.
     private mutating func turn(_ state: ScrollState, _ world: ScrollSize) {
-        let kind = dice.unit()
+        let kind = dice.nextUnit()
         let little = dice.next(from: -0.9, to: 0.9)
         if kind < recorded.sameShare {
             rotate(little)
@@ -97,8 +96,7 @@ struct GestureHand: Sendable {
     }
 
     private mutating func rotate(_ angle: Double) {
-        let (cosine, sine) = (PortableMath.cos(angle), PortableMath.sin(angle))
-        way = ScrollVector(x: way.x * cosine - way.y * sine, y: way.x * sine + way.y * cosine)
+        way = way.turned(by: angle)
         way = way * (1 / way.length)
     }
 
@@ -108,15 +106,12 @@ struct GestureHand: Sendable {
     private mutating func mouseStroke(at start: Int64) -> [GestureEvent] {
         let length = dice.logNormal(
             median: recorded.strokePixels,
-            spread: GestureDice.spread(median: recorded.strokePixels, percentile90: recorded.strokePixels90)
+            spread: SplitMix64.spread(median: recorded.strokePixels, percentile90: recorded.strokePixels90)
         )
-        let seconds = max(
-            0.1,
-            Self.handShare * dice.logNormal(median: recorded.strokeSeconds, spread: Self.strokeTimeSpread)
-        )
+        let seconds = Self.handShare * dice.logNormal(median: recorded.strokeSeconds, spread: Self.strokeTimeSpread)
         let pull = way * -length
         var finger = FingerPath(begin(), from: placeOfHand(), at: start)
-        finger.move(seconds: seconds) { pull * BallisticPath.share(of: $0) }
+        finger.move(seconds: max(0.1, seconds)) { pull * BallisticPath.share(of: $0) }
         finger.leave()
         return finger.events
     }
@@ -147,9 +142,7 @@ struct GestureHand: Sendable {
             // A random direction; towards the start once it is far away.
             let home = place.length > 0.35 * screen ? place * (-1 / place.length) : nil
             let angle = home == nil ? dice.next(from: 0, to: 2 * Double.pi) : 0.5 * dice.normal()
-            let (cosine, sine) = (PortableMath.cos(angle), PortableMath.sin(angle))
-            let base = home ?? ScrollVector(x: 1, y: 0)
-            let step = ScrollVector(x: base.x * cosine - base.y * sine, y: base.x * sine + base.y * cosine) * reach
+            let step = (home ?? ScrollVector(x: 1, y: 0)).turned(by: angle) * reach
             parts.append((part, step))
             place = place + step
             seconds += part
@@ -219,5 +212,12 @@ struct GestureHand: Sendable {
 
     private mutating func placeOfHand() -> ScrollVector {
         ScrollVector(x: dice.next(from: 0.3, to: 0.7) * view.width, y: dice.next(from: 0.3, to: 0.7) * view.height)
+    }
+}
+
+extension ScrollVector {
+    fileprivate func turned(by angle: Double) -> ScrollVector {
+        let (cosine, sine) = (PortableMath.cos(angle), PortableMath.sin(angle))
+        return ScrollVector(x: x * cosine - y * sine, y: x * sine + y * cosine)
     }
 }

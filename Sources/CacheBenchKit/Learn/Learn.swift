@@ -1,3 +1,4 @@
+import Foundation
 import PanTraces
 package import TileCache
 
@@ -11,11 +12,11 @@ package enum ReplayProfile: Hashable, Sendable {
         switch self {
         case .learned(let profile): return profile
         case .file(let path):
-            guard let bytes = FileBytes.read(path) else {
+            guard let bytes = FileManager.default.contents(atPath: path) else {
                 throw ReplayError("--profile \(path): cannot be read; a file of 'cachebench learn' was expected")
             }
             do {
-                return try PrefetchProfile(bytes: bytes)
+                return try PrefetchProfile(bytes: [UInt8](bytes))
             } catch {
                 throw ReplayError("--profile \(path): \(error)")
             }

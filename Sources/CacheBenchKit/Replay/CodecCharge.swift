@@ -55,23 +55,11 @@ package enum CodecCharge: Hashable, Sendable, CustomStringConvertible {
 
     /// Best of several rounds, rounded to 10 MB a second. Other work only slows them down.
     private static func measure() throws -> CodecCharge {
-        let side = 256
-        let world = try DemoTileSource(
-            worldWidth: 1 << 16,
-            worldHeight: 1 << 16,
-            tileSize: side,
-            format: .rgba8,
-            seed: 1
-        )
-        let tiles = world.samples(count: 16)
-        var run = try CodecRun(
-            tiles: tiles.map {
-                CodecBenchmark.Tile(className: "built-in", width: side, height: side, format: .rgba8, pixels: $0)
-            },
-            maximumTileBytes: side * side * 4
-        )
+        let world = try DemoTileSource(worldWidth: 1 << 16, worldHeight: 1 << 16, tileSize: 256, seed: 1)
+        let tiles = world.samples(count: 16).map { CodecBenchmark.Tile(className: "built-in", pixels: $0) }
+        var run = try CodecRun(tiles: tiles, maximumTileBytes: 256 * 256 * 4)
         for _ in 0..<5 { try run.measure(rawFirst: false) }
-        let bytes = Double(tiles.count * side * side * 4)
+        let bytes = Double(run.bytes)
         func rate(_ seconds: Double) -> Double { max((bytes / seconds / 1e7).rounded(), 1) * 1e7 }
         return .rates(
             compress: rate(run.seconds(\.compress) { $0.min() ?? 1 }),

@@ -1,7 +1,7 @@
 import TileCache
 
 /// Times at which each tile of a trace is needed. Available to a replay, not to a cache.
-final class FutureNeeds: Sendable {
+struct FutureNeeds: Sendable {
     /// An interval of frames that need a tile. Its first frame demands the tile.
     struct Need: Sendable {
         var tile: Int
@@ -22,11 +22,11 @@ final class FutureNeeds: Sendable {
     }
 
     /// All needs, in the order of their beginning, then of the screen.
-    let needs: [Need]
-    let changes: [Change]
-    private let numbers: [TileCoordinate: Int]
-    private let tiles: [TileCoordinate]
-    private let needsOfTile: [[Int]]
+    private(set) var needs: [Need] = []
+    private(set) var changes: [Change] = []
+    private var numbers: [TileCoordinate: Int] = [:]
+    private var tiles: [TileCoordinate] = []
+    private var needsOfTile: [[Int]] = []
 
     /// Reads every frame of a trace.
     init(
@@ -34,11 +34,6 @@ final class FutureNeeds: Sendable {
         selection: TileLevelSelection,
         next: () throws -> (time: Int64, viewport: TileViewport)?
     ) rethrows {
-        var needs: [Need] = []
-        var changes: [Change] = []
-        var numbers: [TileCoordinate: Int] = [:]
-        var tiles: [TileCoordinate] = []
-        var needsOfTile: [[Int]] = []
         var open: [TileCoordinate: Int] = [:]
         var before: [TileCoordinate] = []
         var lastTime: Int64 = 0
@@ -73,11 +68,6 @@ final class FutureNeeds: Sendable {
             lastTime = frame.time
         }
         for need in open.values { needs[need].end = lastTime }
-        self.needs = needs
-        self.changes = changes
-        self.numbers = numbers
-        self.tiles = tiles
-        self.needsOfTile = needsOfTile
     }
 
     /// Number of tiles that are ever needed; they are numbered from 0.

@@ -53,32 +53,14 @@ struct GaussianPolicy: PrefetchPolicy {
                 near.append(PlanEntry(key: $0, value: Float(probability), reason: .prefetch))
             }
         }
-        let inch = 0.01
-        walk(x, from: view.minX, to: view.maxX, span: level.tileSpanX) { middle, probability in
-            add(
-                PixelRect(
-                    minX: middle - inch * level.tileSpanX,
-                    minY: view.minY,
-                    maxX: middle + inch * level.tileSpanX,
-                    maxY: view.maxY
-                ),
-                probability
-            )
+        let (x, y) = (0.01 * level.tileSpanX, 0.01 * level.tileSpanY)
+        walk(self.x, from: view.minX, to: view.maxX, span: level.tileSpanX) {
+            add(PixelRect(minX: $0 - x, minY: view.minY, maxX: $0 + x, maxY: view.maxY), $1)
         }
-        walk(y, from: view.minY, to: view.maxY, span: level.tileSpanY) { middle, probability in
-            add(
-                PixelRect(
-                    minX: view.minX,
-                    minY: middle - inch * level.tileSpanY,
-                    maxX: view.maxX,
-                    maxY: middle + inch * level.tileSpanY
-                ),
-                probability
-            )
+        walk(self.y, from: view.minY, to: view.maxY, span: level.tileSpanY) {
+            add(PixelRect(minX: view.minX, minY: $0 - y, maxX: view.maxX, maxY: $0 + y), $1)
         }
-        // Stable: equal probabilities keep their order.
-        wishes.entries += near.enumerated()
-            .sorted { ($1.element.value, $0.offset) < ($0.element.value, $1.offset) }.map(\.element)
+        wishes.entries += near.stablySorted { -$0.value }
     }
 
     /// Calls `body` with the middle and probability of need of each row of tiles. Rows go outwards from both edges.

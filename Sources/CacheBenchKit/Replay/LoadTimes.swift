@@ -49,26 +49,20 @@ struct LoadClock: Sendable {
     /// Nanoseconds: of all loads, of the median one, or of tiles without a recorded time.
     let latency: Int64
     /// Bytes a second that all loads share after their latency.
-    let bandwidth: Double?
+    private(set) var bandwidth: Double?
     /// Nanoseconds by tile; `nil` if all are equal.
-    let timeOfTile: (@Sendable (TileCoordinate) -> Int64)?
+    private(set) var timeOfTile: (@Sendable (TileCoordinate) -> Int64)?
 
     init(_ options: ReplayOptions) throws(ReplayError) {
         let latency = options.loadLatency ?? 0
         self.latency = latency
         switch options.loadTimes {
-        case .constant:
-            bandwidth = nil
-            timeOfTile = nil
+        case .constant: break
         case .longTail(let sigma):
-            bandwidth = nil
             let seed = options.seed
             timeOfTile = { Self.longTail($0, seed: seed, median: latency, sigma: sigma) }
-        case .bandwidth(let bytes):
-            bandwidth = bytes
-            timeOfTile = nil
+        case .bandwidth(let bytes): bandwidth = bytes
         case .file(let path):
-            bandwidth = nil
             let times = try RecordedLoadTimes.read(path)
             timeOfTile = { times[$0] ?? latency }
         }
@@ -86,7 +80,7 @@ struct LoadClock: Sendable {
         for part in [tile.level, tile.column, tile.row] {
             hash = SplitMix64.mixed(hash ^ UInt64(bitPattern: Int64(part)) &* 0xD6E8_FEB8_6659_FD93)
         }
-        var dice = GestureDice(seed: hash)
+        var dice = SplitMix64(seed: hash)
         let factor = min(PortableMath.exp(sigma * dice.normal()), longest)
         let time = (Double(median) * factor).rounded()
         return time < 0x1p62 ? Int64(time) : Int64(1) << 62
@@ -138,9 +132,7 @@ enum RecordedLoadTimes {
                 throw fail("each tile once")
             }
         }
-        guard !times.isEmpty else {
-            throw ReplayError("\(lines.name): expected lines of level,column,row,milliseconds, found none")
-        }
+        try require(!times.isEmpty, "\(lines.name): expected lines of level,column,row,milliseconds, found none")
         return times
     }
 }

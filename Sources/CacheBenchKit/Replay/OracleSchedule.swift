@@ -52,7 +52,7 @@ struct OracleSchedule {
             accept(job, finish: finish)
             return nil
         }
-        guard let top = worst(), isWorse(accepted[top].job, than: job) else { return job }
+        guard let top = heap.first, isWorse(accepted[top].job, than: job) else { return job }
         return isUniform ? replace(top, by: job) : replaceTimed(top, by: job)
     }
 
@@ -111,7 +111,7 @@ struct OracleSchedule {
 
     private mutating func accept(_ job: Job, finish: Int64) {
         accepted.append(Accepted(job: job, finish: finish))
-        push(accepted.count - 1)
+        heap.insertInHeap(accepted.count - 1, by: order)
         count += 1
         if !isUniform { occupy(until: finish) }
     }
@@ -154,10 +154,6 @@ struct OracleSchedule {
     }
 
     private func order(_ a: Int, _ b: Int) -> Bool { isWorse(accepted[a].job, than: accepted[b].job) }
-
-    private func worst() -> Int? { heap.first }
-
-    private mutating func push(_ number: Int) { heap.insertInHeap(number, by: order) }
 }
 
 extension [Int] {

@@ -34,9 +34,8 @@ struct RealReplay {
                 ReplayTileSource(
                     input.scene,
                     pyramid: pyramid,
-                    format: options.pixelFormat,
+                    options: options,
                     drawnAs: options.pixelFormat,
-                    seed: options.seed,
                     latency: latency,
                     clock: clock,
                     noteLoad: hooks.noteLoad

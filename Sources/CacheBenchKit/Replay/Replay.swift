@@ -70,66 +70,58 @@ package struct Replay: Sendable {
         source: ReplaySource? = nil,
         stores: [any TileStore] = []
     ) throws(ReplayError) {
-        guard (1...255).contains(options.workers) else {
-            throw ReplayError("--workers takes 1 to 255, not \(options.workers)")
-        }
-        guard options.reservedWorkers >= 0, options.reservedWorkers < options.workers else {
-            throw ReplayError(
-                "--reserved-workers takes 0 to \(options.workers - 1), one less than the workers, "
-                    + "not \(options.reservedWorkers)"
+        try require((1...255).contains(options.workers), "--workers takes 1 to 255, not \(options.workers)")
+        try require(
+            (0..<options.workers).contains(options.reservedWorkers),
+            "--reserved-workers takes 0 to \(options.workers - 1), one less than the workers, "
+                + "not \(options.reservedWorkers)"
+        )
+        try require(
+            (1...1000).contains(options.compressionRatio),
+            "--compression-ratio takes 1 to 1000, not \(options.compressionRatio)"
+        )
+        try require(
+            options.speed > 0 && options.speed <= 1000,
+            "--speed takes a number larger than 0, up to 1000, not \(options.speed)"
+        )
+        try require(
+            (0...1).contains(options.effort) && (0...1).contains(options.compressedShare ?? 0),
+            "--effort and --compressed-share take 0 to 1"
+        )
+        let isReal = options.clock == .real
+        try require(
+            !isReal || !options.needsFuture,
+            "only the virtual clock knows the future: the oracle needs --clock virtual"
+        )
+        guard isReal || options.speed == 1 else { throw .speedWithoutRealClock }
+        if isReal {
+            try require(loads.bandwidth == nil, "--load-times bandwidth needs --clock virtual")
+            try require(
+                options.loadLatency != nil || options.loadTimes == .constant,
+                "--load-times \(options.loadTimes) needs a --load-latency under the real clock"
+            )
+            try require(
+                options.cost == .none,
+                "--cost needs --clock virtual: the real clock charges what the codec really takes"
             )
         }
-        guard options.compressionRatio >= 1, options.compressionRatio <= 1000 else {
-            throw ReplayError("--compression-ratio takes 1 to 1000, not \(options.compressionRatio)")
-        }
-        guard options.speed > 0, options.speed <= 1000 else {
-            throw ReplayError("--speed takes a number larger than 0, up to 1000, not \(options.speed)")
-        }
-        guard (0...1).contains(options.effort), (0...1).contains(options.compressedShare ?? 0) else {
-            throw ReplayError("--effort and --compressed-share take 0 to 1")
-        }
-        if options.eviction == .belady || options.prefetch == .oracle {
-            guard options.clock == .virtual else {
-                throw ReplayError("only the virtual clock knows the future: the oracle needs --clock virtual")
-            }
-        }
-        guard options.clock == .real || options.speed == 1 else { throw .speedWithoutRealClock }
-        if options.clock == .real {
-            guard loads.bandwidth == nil else {
-                throw ReplayError("--load-times bandwidth needs --clock virtual")
-            }
-            guard options.loadLatency != nil || options.loadTimes == .constant else {
-                throw ReplayError("--load-times \(options.loadTimes) needs a --load-latency under the real clock")
-            }
-            guard options.cost == .none else {
-                throw ReplayError("--cost needs --clock virtual: the real clock charges what the codec really takes")
-            }
-        }
         if source != nil {
-            guard options.clock == .real else {
-                throw ReplayError("--source needs --clock real: under the virtual clock nothing is loaded")
-            }
-            guard options.loadLatency == nil, options.loadTimes == .constant else {
-                throw ReplayError(
-                    "--load-latency and --load-times are for the built-in world: a --source takes its own time"
-                )
-            }
+            try require(isReal, "--source needs --clock real: under the virtual clock nothing is loaded")
+            try require(
+                options.loadLatency == nil && options.loadTimes == .constant,
+                "--load-latency and --load-times are for the built-in world: a --source takes its own time"
+            )
         }
-        if !stores.isEmpty, options.clock != .real {
-            throw ReplayError("--disk and --shared need --clock real: the virtual clock has --store")
+        try require(isReal || stores.isEmpty, "--disk and --shared need --clock real: the virtual clock has --store")
+        try require(
+            !isReal || options.tiers.isEmpty,
+            "--store needs --clock virtual: the real clock has --disk and --shared"
+        )
+        if let slots = options.textures?.slots {
+            try require(!isReal, "--texture-slots needs --clock virtual: under the real clock nothing is drawn")
+            try require((1...65_536).contains(slots), "--texture-slots of 1 to 65536 are expected, not \(slots)")
         }
-        if !options.tiers.isEmpty, options.clock != .virtual {
-            throw ReplayError("--store needs --clock virtual: the real clock has --disk and --shared")
-        }
-        if let textures = options.textures {
-            guard options.clock == .virtual else {
-                throw ReplayError("--texture-slots needs --clock virtual: under the real clock nothing is drawn")
-            }
-            guard (1...65_536).contains(textures.slots) else {
-                throw ReplayError("--texture-slots of 1 to 65536 are expected, not \(textures.slots)")
-            }
-        }
-        if options.keepsTiers, options.tiers.isEmpty { throw ReplayError("--warm needs a --store") }
+        try require(!options.keepsTiers || !options.tiers.isEmpty, "--warm needs a --store")
         self.options = options
         self.loads = loads
         self.source = source
@@ -245,9 +237,8 @@ package struct Replay: Sendable {
             let own = tiers ?? (options.tiers.isEmpty ? nil : VirtualTiers(options.tiers))
             return try VirtualReplay(options: options, loads: loads, tiers: own, hooks: hooks).run(input)
         case .real:
-            return try RealReplay(options: options, loads: loads, source: source, stores: stores, hooks: hooks).run(
-                input
-            )
+            return try RealReplay(options: options, loads: loads, source: source, stores: stores, hooks: hooks)
+                .run(input)
         }
     }
 }

@@ -18,11 +18,10 @@ extension ReplayOptions {
         guard let limit = memoryLimit.resolved(scene: scene, slotBytes: slotBytes), limit.bytes <= 1 << 46 else {
             throw ReplayError("--memory-limit \(memoryLimit) is more than 64 TiB")
         }
-        guard limit.bytes >= slotBytes else {
-            throw ReplayError(
-                "--memory-limit \(memoryLimit) holds no tile: one takes \(slotBytes) bytes"
-            )
-        }
+        try require(
+            limit.bytes >= slotBytes,
+            "--memory-limit \(memoryLimit) holds no tile: one takes \(slotBytes) bytes"
+        )
         return limit
     }
 
@@ -123,13 +122,8 @@ extension TilePixelFormat {
     /// Name on the command line; opaque payloads have none.
     package var name: String {
         switch self {
-        case .rgba8: "rgba8"
-        case .bgra8: "bgra8"
-        case .gray8: "gray8"
-        case .gray16: "gray16"
-        case .rgba16: "rgba16"
-        case .float32: "float32"
         case .opaque(let bytes): "opaque\(bytes)"
+        default: "\(self)"
         }
     }
 
@@ -141,6 +135,14 @@ extension TilePixelFormat {
 }
 
 extension ReplayOptions {
+    /// The same options for another prefetch policy, with its usual eviction.
+    func with(_ policy: PrefetchKind) -> ReplayOptions {
+        var options = self
+        options.prefetch = policy
+        options.eviction = policy.usualEviction
+        return options
+    }
+
     var needsFuture: Bool { prefetch == .oracle || eviction == .belady }
 
     /// Creates a policy of the requested kind. Only the oracle takes the future and the knowledge.

@@ -45,12 +45,7 @@ struct ReplayTally: Sendable {
     /// Adds a frame's coverage, if the view moved or a tile was missing.
     ///
     /// - Parameter viewportPixels: Sharp area if nothing is missing.
-    mutating func add(
-        _ coverage: Coverage,
-        hasMoved: Bool,
-        viewportPixels: Double,
-        frameMilliseconds: Double
-    ) {
+    mutating func add(_ coverage: Coverage, hasMoved: Bool, viewportPixels: Double, frameMilliseconds: Double) {
         guard hasMoved || coverage.missingTiles > 0 else { return }
         countedFrames += 1
         if coverage.missingTiles == 0 {
@@ -147,6 +142,7 @@ extension ReplayTally {
         func share(_ part: Double) -> Double? { pixels > 0 ? part / pixels : nil }
         var loads = loads
         loads.waste = loads.started == 0 ? nil : Double(loads.unseen) / Double(loads.started)
+        func percentile(_ share: Double) -> Double? { Self.percentile(share, of: waits) }
         func demandShare(_ counts: TileCacheStatistics.DemandCounts) -> ReplayReport.DemandShare {
             .init(total: counts.total, hits: counts.hits, hitRate: counts.hitRate)
         }
@@ -176,11 +172,7 @@ extension ReplayTally {
                 pixels: pixels
             ),
             framesWithGap: countedFrames == 0 ? nil : Double(gapFrames) / Double(countedFrames),
-            timeToSharp: .init(
-                p50: Self.percentile(0.5, of: waits),
-                p95: Self.percentile(0.95, of: waits),
-                p99: Self.percentile(0.99, of: waits)
-            ),
+            timeToSharp: .init(p50: percentile(0.5), p95: percentile(0.95), p99: percentile(0.99)),
             loads: loads,
             prefetch: prefetch,
             memory: memory,
@@ -188,11 +180,9 @@ extension ReplayTally {
                 ratio: demotedBlockBytes == 0 ? nil : Double(demotedRawBytes) / Double(demotedBlockBytes),
                 storedRaw: storedRaw
             ),
-            evictions: Dictionary(
-                uniqueKeysWithValues: TileCacheStatistics.RemovalCause.allCases.map {
-                    ($0.name, evictions[$0.rawValue])
-                }
-            ),
+            evictions: TileCacheStatistics.RemovalCause.allCases.reduce(into: [:]) {
+                $0[$1.name] = evictions[$1.rawValue]
+            },
             service: service.frameCosts.count == 0
                 ? nil
                 : .init(

@@ -90,13 +90,12 @@ extension ReplayReport.Tier {
 
     /// Part of the look-ups that were hits, and the bytes read and written.
     var summary: String {
-        "\(Figures.percent(hits, of: hits + misses)); \(Figures.bytes(bytesRead)) read, "
-            + "\(Figures.bytes(bytesWritten)) written"
+        "\(percent: hits, of: hits + misses); \(bytes: bytesRead) read, \(bytes: bytesWritten) written"
     }
 
     /// Evictions and refusals; `nil` if there were none.
     var losses: String? {
         let parts = [(evictions, "evicted"), (refusals, "not taken")].filter { $0.0 > 0 }
-        return parts.isEmpty ? nil : parts.map { "\(Figures.count($0.0)) \($0.1)" }.joined(separator: ", ")
+        return parts.isEmpty ? nil : parts.map { "\(count: $0.0) \($0.1)" }.joined(separator: ", ")
     }
 }

@@ -15,13 +15,12 @@ struct ReplayTileSource: BlockingTileSource {
     private let samples: [[UInt8]]
     private let noteLoad: (@Sendable (TileCoordinate) -> Void)?
 
-    /// - Parameter drawnAs: Format in which the world is drawn; converted to `format` if it is another.
+    /// - Parameter drawnAs: Format in which the world is drawn; converted to the options' if it is another.
     init(
         _ scene: PanTraceScene,
         pyramid: TilePyramid,
-        format: TilePixelFormat,
+        options: ReplayOptions,
         drawnAs: TilePixelFormat,
-        seed: UInt64,
         latency: (@Sendable (TileCoordinate) -> Int64)?,
         clock: ReplayClockTime,
         noteLoad: (@Sendable (TileCoordinate) -> Void)? = nil
@@ -32,13 +31,13 @@ struct ReplayTileSource: BlockingTileSource {
             worldHeight: scene.worldHeight,
             tileSize: scene.tileSize,
             format: drawnAs,
-            seed: seed
+            seed: options.seed
         )
-        self.format = format
+        format = options.pixelFormat
         self.latency = latency
         self.clock = clock
         levelOffset = world.world.maximumLevel - pyramid.maximumLevel
-        samples = latency == nil ? [] : world.samples(count: 16).map { Self.converted($0, to: format) }
+        samples = latency == nil ? [] : world.samples(count: 16).map { Self.converted($0, to: options.pixelFormat) }
     }
 
     func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {

@@ -6,12 +6,7 @@ struct RingPolicy: PrefetchPolicy {
     mutating func observe(_ frame: FrameObservation) {}
 
     mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {
-        target.appendWishes(
-            at: target.level,
-            in: target.rectangle.grown(byTilesOf: target.pyramid.levels[target.level]),
-            value: 1,
-            to: &wishes
-        )
+        target.wish(at: target.level, in: target.ring, &wishes)
     }
 }
 
@@ -22,7 +17,7 @@ struct Zoom4Policy: PrefetchPolicy {
     mutating func observe(_ frame: FrameObservation) {}
 
     mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {
-        target.appendWishes(at: max(target.level - 4, 0), in: target.rectangle, value: 1, to: &wishes)
+        target.wish(at: max(target.level - 4, 0), in: target.rectangle, &wishes)
     }
 }
 
@@ -58,30 +53,14 @@ struct VelocityPolicy: PrefetchPolicy {
         let velocity = velocity(now: context.now)
         for step in 1...4 where velocity != WorldPoint(x: 0, y: 0) {
             let time = Self.decaySeconds * Double(step) / 4
-            target.appendWishes(
-                at: target.level,
-                in: view.offsetBy(x: velocity.x * time, y: velocity.y * time),
-                value: 1,
-                to: &wishes
-            )
+            target.wish(at: target.level, in: view.offsetBy(x: velocity.x * time, y: velocity.y * time), &wishes)
         }
         if target.level > 0 {
-            target.appendWishes(
-                at: target.level - 1,
-                in: view.grown(x: view.width / 2, y: view.height / 2),
-                value: 1,
-                to: &wishes
-            )
+            target.wish(at: target.level - 1, in: view.grown(x: view.width / 2, y: view.height / 2), &wishes)
         }
-        let level = target.pyramid.levels[target.level]
-        target.appendWishes(at: target.level, in: view.grown(byTilesOf: level), value: 1, to: &wishes)
+        target.wish(at: target.level, in: target.ring, &wishes)
         if target.level < target.pyramid.maximumLevel {
-            target.appendWishes(
-                at: target.level + 1,
-                in: view.grown(x: -view.width / 4, y: -view.height / 4),
-                value: 1,
-                to: &wishes
-            )
+            target.wish(at: target.level + 1, in: view.grown(x: -view.width / 4, y: -view.height / 4), &wishes)
         }
     }
 
@@ -142,16 +121,12 @@ struct SkewportPolicy: PrefetchPolicy {
         }
         let longer = max(target.viewport.width, target.viewport.height)
         let border = min(Self.borderPixels, Self.borderShare * longer) / target.viewport.scale
-        appendNearestFirst(in: skewed, view: view, target: target, to: &wishes)
-        appendNearestFirst(in: view.grown(x: border, y: border), view: view, target: target, to: &wishes)
+        appendNearestFirst(in: skewed, target: target, to: &wishes)
+        appendNearestFirst(in: view.grown(x: border, y: border), target: target, to: &wishes)
     }
 
-    private func appendNearestFirst(
-        in rectangle: PixelRect,
-        view: PixelRect,
-        target: PlanTarget,
-        to wishes: inout Wishes
-    ) {
+    private func appendNearestFirst(in rectangle: PixelRect, target: PlanTarget, to wishes: inout Wishes) {
+        let view = target.rectangle
         var tiles: [(key: TileKey, distance: Double)] = []
         let period = target.pyramid.wrapsX ? target.pyramid.worldWidth : 0
         target.forEachTile(at: target.level, in: rectangle) { key in
@@ -164,15 +139,27 @@ struct SkewportPolicy: PrefetchPolicy {
             let y = max(view.minY - tile.maxY, tile.minY - view.maxY, 0)
             tiles.append((key, x + y))
         }
-        // Stable: equal distances keep the order of the rows.
-        for tile in tiles.enumerated().sorted(by: {
-            ($0.element.distance, $0.offset) < ($1.element.distance, $1.offset)
-        }) {
-            wishes.entries.append(PlanEntry(key: tile.element.key, value: 1, reason: .prefetch))
+        for tile in tiles.stablySorted(by: \.distance) {
+            wishes.entries.append(PlanEntry(key: tile.key, value: 1, reason: .prefetch))
         }
     }
 }
 
-extension PixelRect {
-    func grown(byTilesOf level: PyramidLevel) -> PixelRect { grown(x: level.tileSpanX, y: level.tileSpanY) }
+extension PlanTarget {
+    /// The viewport and one tile around it.
+    fileprivate var ring: PixelRect {
+        let level = pyramid.levels[level]
+        return rectangle.grown(x: level.tileSpanX, y: level.tileSpanY)
+    }
+
+    fileprivate func wish(at level: Int, in rectangle: PixelRect, _ wishes: inout Wishes) {
+        appendWishes(at: level, in: rectangle, value: 1, to: &wishes)
+    }
+}
+
+extension Sequence {
+    /// Sorted by a number; elements of equal ones keep their order.
+    func stablySorted<Number: Comparable>(by number: (Element) -> Number) -> [Element] {
+        enumerated().map { (number($0.element), $0.offset, $0.element) }.sorted { ($0.0, $0.1) < ($1.0, $1.1) }.map(\.2)
+    }
 }

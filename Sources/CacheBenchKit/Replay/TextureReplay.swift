@@ -19,11 +19,10 @@ struct TextureReplay {
 
     /// - Throws: ``ReplayError`` if a tile is larger than the budget.
     init(_ options: ReplayOptions.Textures, _ replay: ReplayOptions, layer: Int, _ course: ReplayCourse) throws {
-        guard options.uploadBytes >= course.tileBytes else {
-            throw ReplayError(
-                "--upload-budget \(options.uploadBytes)B is less than a tile, which takes \(course.tileBytes) bytes"
-            )
-        }
+        try require(
+            options.uploadBytes >= course.tileBytes,
+            "--upload-budget \(options.uploadBytes)B is less than a tile, which takes \(course.tileBytes) bytes"
+        )
         let level = course.pyramid.levels[0]
         var slots = TextureSlotOptions()
         slots.slotLimit = options.slots

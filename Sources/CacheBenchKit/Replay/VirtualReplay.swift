@@ -8,9 +8,12 @@ package struct ReplayError: Error, Hashable, Sendable, CustomStringConvertible {
 
     package init(_ description: String) { self.description = description }
 
-    static let speedWithoutRealClock = ReplayError(
-        "--speed needs --clock real: under the virtual clock no time passes"
-    )
+    static let speedWithoutRealClock = ReplayError("--speed needs --clock real: under the virtual clock no time passes")
+}
+
+/// Throws a problem unless a condition holds.
+func require(_ holds: Bool, _ problem: @autoclosure () -> String) throws(ReplayError) {
+    guard holds else { throw ReplayError(problem()) }
 }
 
 /// Samples of one trace, and their origin.
@@ -31,8 +34,7 @@ package struct ReplayInput {
     /// Opens a trace, `-` for standard input. The overrides of the options replace values of its header.
     package init(path: String, options: ReplayOptions) throws(PanTraceError) {
         let reader = try PanTraceReader(path: path)
-        let parts = path.split(separator: "/", omittingEmptySubsequences: true)
-        name = parts.last.map(String.init) ?? path
+        name = path.split(separator: "/").last.map(String.init) ?? path
         source = Self.source(ofPath: path)
         self.path = path
         scene = try PanTraceScene(reader.header, overrides: options.overrides, name: path)
@@ -57,7 +59,7 @@ package struct ReplayInput {
     }
 
     static func source(ofPath path: String) -> String {
-        let parts = path.split(separator: "/", omittingEmptySubsequences: true)
+        let parts = path.split(separator: "/")
         return parts.count > 1 ? String(parts[parts.count - 2]) : "."
     }
 }

@@ -29,27 +29,24 @@ package enum CompareText {
 
     private static func table(_ rows: [CompareRow], isCharged: Bool, _ style: TextStyle) -> [String] {
         let second = isCharged ? "drawn" : "pan"
-        var table = [
+        let heads = [
             ["budget", "policy", "hits", second, "zoom", "gap", "waste", "sharp", "blank", "fallb.", "loaded"],
             ["", "", "%", "%", "%", "%", "%", "%", "Mpx s", "Mpx s", "MB"],
         ]
         let showsEffort = showsEffort(rows)
         let ordered = rows.grouped(by: \.source).flatMap(\.elements)
-        for row in ordered {
-            let budget = row.screens.map { Figures.plain($0) + " scr" }
-            table.append(
-                [
-                    budget ?? Figures.bytes(row.byteLimit), policy(row, showsEffort: showsEffort),
-                    Figures.percentNumber(row.hitRate),
-                    Figures.percentNumber(isCharged ? row.drawableHitRate : row.panHitRate),
-                    Figures.percentNumber(row.zoomHitRate),
-                    Figures.percentNumber(row.gapClosed), Figures.percentNumber(row.waste),
-                    Figures.percentNumber(row.sharp), Figures.mega(row.blankPixelMilliseconds),
-                    Figures.mega(row.fallbackPixelMilliseconds), Figures.count(row.loadedBytes / 1_000_000),
-                ]
-            )
+        let cells = ordered.map { row in
+            let rates = [
+                row.hitRate, isCharged ? row.drawableHitRate : row.panHitRate, row.zoomHitRate, row.gapClosed,
+                row.waste,
+                row.sharp,
+            ]
+            let budget = row.screens.map { Figures.plain($0) + " scr" } ?? Figures.bytes(row.byteLimit)
+            return [budget, policy(row, showsEffort: showsEffort)] + rates.map(Figures.percentNumber)
+                + [row.blankPixelMilliseconds, row.fallbackPixelMilliseconds].map(Figures.mega)
+                + [Figures.count(row.loadedBytes / 1_000_000)]
         }
-        let set = columns(table, leading: 2)
+        let set = columns(heads + cells, leading: 2)
         var lines = [set[0], style.dim(set[1])]
         var source: String?
         for (row, line) in zip(ordered, set.dropFirst(2)) {

@@ -127,3 +127,14 @@ enum ByteUnit: Int, CaseIterable {
     /// A number of bytes in this unit.
     func scaled(_ bytes: Double) -> Double { (0..<rawValue).reduce(bytes) { value, _ in value / 1024 } }
 }
+
+extension String.StringInterpolation {
+    mutating func appendInterpolation(count: Int) { appendLiteral(Figures.count(count)) }
+    mutating func appendInterpolation(percent rate: Double?) { appendLiteral(Figures.percent(rate)) }
+    mutating func appendInterpolation(percent part: Int, of whole: Int) {
+        appendLiteral(Figures.percent(part, of: whole))
+    }
+    mutating func appendInterpolation(bytes: Int) { appendLiteral(Figures.bytes(bytes)) }
+    mutating func appendInterpolation(milliseconds: Double?) { appendLiteral(Figures.milliseconds(milliseconds)) }
+    mutating func appendInterpolation(seconds: Double) { appendLiteral(Figures.seconds(seconds)) }
+}

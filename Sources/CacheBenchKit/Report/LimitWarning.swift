@@ -6,16 +6,16 @@ enum LimitWarning {
     /// tiles), 1.8 MiB more than the limit, 10.0 MiB`.
     static func text(_ memory: ReplayReport.Memory) -> String? {
         guard memory.shortfallBytes > 0 else { return nil }
-        return "limit too small: one screen needs \(Figures.bytes(memory.screenBytes)) "
-            + "(\(Figures.count(memory.screenTiles)) tiles), \(Figures.bytes(memory.shortfallBytes)) more than the "
-            + "limit, \(Figures.bytes(memory.byteLimit))"
+        return "limit too small: one screen needs \(bytes: memory.screenBytes) "
+            + "(\(count: memory.screenTiles) tiles), \(bytes: memory.shortfallBytes) more than the "
+            + "limit, \(bytes: memory.byteLimit)"
     }
 
     static func text(_ report: ZoomoutReport) -> String? {
         let checks = report.checks
         guard checks.shortfallBytes > 0 else { return nil }
-        return "limit too small: one screen needs \(Figures.bytes(checks.screenBytes)) and tables, "
-            + "\(Figures.bytes(checks.shortfallBytes)) more than the limit, \(Figures.bytes(checks.byteLimit))"
+        return "limit too small: one screen needs \(bytes: checks.screenBytes) and tables, "
+            + "\(bytes: checks.shortfallBytes) more than the limit, \(bytes: checks.byteLimit)"
     }
 
     static func text(_ result: ReplayResult) -> String? {
@@ -23,9 +23,8 @@ enum LimitWarning {
         let short = result.traces.count { $0.memory.shortfallBytes > 0 }
         guard short > 0 else { return nil }
         let memory = result.total.memory
-        return
-            "limit too small for \(Figures.count(short)) of \(Figures.count(result.traces.count)) traces: one screen "
-            + "needs up to \(Figures.bytes(memory.screenBytes)), up to \(Figures.bytes(memory.shortfallBytes)) are missing"
+        return "limit too small for \(count: short) of \(count: result.traces.count) traces: one screen "
+            + "needs up to \(bytes: memory.screenBytes), up to \(bytes: memory.shortfallBytes) are missing"
     }
 
     /// A line for each source and budget.
@@ -35,7 +34,7 @@ enum LimitWarning {
             let budget = row.screens.map { Figures.screens($0) } ?? Figures.bytes(row.byteLimit)
             let line =
                 "limit too small: \(budget) for \(row.source.printable): one screen needs up to "
-                + "\(Figures.bytes(row.screenBytes)), up to \(Figures.bytes(row.shortfallBytes)) are missing"
+                + "\(bytes: row.screenBytes), up to \(bytes: row.shortfallBytes) are missing"
             if !lines.contains(where: { $0.hasPrefix(line.prefix { $0 != "," }) }) { lines.append(line) }
         }
         let rest = lines.count - shownLines
@@ -46,7 +45,7 @@ enum LimitWarning {
         let short = Set(report.rows.filter { $0.shortfallBytes > 0 }.map(\.byteLimit)).count
         guard short > 0 else { return nil }
         let need = report.rows.map(\.screenBytes).max() ?? 0
-        return "one screen needs up to \(Figures.bytes(need)): \(Figures.count(short)) "
+        return "one screen needs up to \(bytes: need): \(count: short) "
             + "\(short == 1 ? "limit" : "limits") tried \(short == 1 ? "is" : "are") too small and never suggested"
     }
 }

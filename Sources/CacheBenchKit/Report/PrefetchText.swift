@@ -6,11 +6,11 @@ extension ReplayReport.Prefetch {
     /// Requests of the source are named if they are not as many as the loads.
     var summary: String? {
         guard started > 0 || heldBack > 0 else { return nil }
-        let asked = requests == started ? "" : " (\(Figures.count(requests)) requests)"
-        return "\(Figures.count(started)) loads\(asked), \(Figures.count(useful)) drawn; " + sizes
-            + (heldBack > 0 ? "; held back \(Figures.count(heldBack)) times" : "")
+        let asked = requests == started ? "" : " (\(count: requests) requests)"
+        return "\(count: started) loads\(asked), \(count: useful) drawn; " + sizes
+            + (heldBack > 0 ? "; held back \(count: heldBack) times" : "")
     }
 
     /// `310.2 MiB, 152.8 MiB drawn`.
-    var sizes: String { "\(Figures.bytes(bytes)), \(Figures.bytes(drawnBytes)) drawn" }
+    var sizes: String { "\(bytes: bytes), \(bytes: drawnBytes) drawn" }
 }

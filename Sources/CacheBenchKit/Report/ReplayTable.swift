@@ -19,24 +19,20 @@ struct ReplayTable {
 
     private var columns: [Column] {
         let unit = unit
-        func rate(_ heading: String, _ unit: String = "%", _ value: @escaping (ReplayReport) -> Double?) -> Column {
-            Column(heading: heading, unit: unit) { Figures.percentNumber(value($0)) }
+        func rate(_ heading: String, _ value: @escaping (ReplayReport) -> Double?) -> Column {
+            Column(heading: heading, unit: "%") { Figures.percentNumber(value($0)) }
         }
         return [
             Column(heading: "demands", unit: "") { Figures.shortCount($0.demands.total) },
             rate("hits") { $0.demands.hitRate },
             rate("pan") { $0.demands.pan.hitRate },
             rate("zoom") { $0.demands.zoom.hitRate },
-            rate("late") { Self.lateShare($0) },
+            rate("late") { $0.demands.total == 0 ? nil : Double($0.demands.late) / Double($0.demands.total) },
             rate("blank") { $0.coverage.blank },
             rate("waste") { $0.loads.waste },
             Column(heading: "peak", unit: unit.symbol) { unit.number($0.memory.peakBytes) },
             Column(heading: "limit", unit: unit.symbol) { unit.number($0.memory.byteLimit) },
         ]
-    }
-
-    private static func lateShare(_ report: ReplayReport) -> Double? {
-        report.demands.total == 0 ? nil : Double(report.demands.late) / Double(report.demands.total)
     }
 
     var lines: [String] {
@@ -55,8 +51,8 @@ struct ReplayTable {
             }
             return String(row.reversed().drop { $0 == " " }.reversed())
         }
-        func cells(_ report: ReplayReport) -> [String] { columns.map { $0.value(report) } }
-        func set(_ text: String, _ report: ReplayReport, isPooled: Bool) -> String {
+        func set(_ name: String, _ report: ReplayReport, isPooled: Bool = true) -> String {
+            let text = line(name, columns.map { $0.value(report) })
             if report.memory.peakBytes > report.memory.byteLimit { return style.alarm(text) }
             return isPooled ? style.bold(text) : text
         }
@@ -66,18 +62,12 @@ struct ReplayTable {
         ]
         for source in result.sources {
             let title = source.trace.source == "." ? "(here)" : source.trace.source
-            lines.append(set(line(title, cells(source)), source, isPooled: true))
+            lines.append(set(title, source))
             for report in result.traces where report.trace.source == source.trace.source {
-                lines.append(
-                    set(line("  " + Self.shortName(report.trace.name), cells(report)), report, isPooled: false)
-                )
+                lines.append(set("  " + Self.shortName(report.trace.name), report, isPooled: false))
             }
         }
-        lines.append("")
-        lines.append(
-            set(line("all \(Figures.count(result.traces.count))", cells(result.total)), result.total, isPooled: true)
-        )
-        return lines + notes
+        return lines + ["", set("all \(count: result.traces.count)", result.total)] + notes
     }
 
     /// The name without its extension.
@@ -88,23 +78,21 @@ struct ReplayTable {
     private var notes: [String] {
         let total = result.total
         let wait = total.timeToSharp
-        let extent = "\(Figures.count(total.trace.frames)) frames, \(Figures.seconds(total.trace.seconds)) of traces"
+        let extent = "\(count: total.trace.frames) frames, \(seconds: total.trace.seconds) of traces"
         let waits =
-            "time to sharp: p50 \(Figures.milliseconds(wait.p50)), p95 \(Figures.milliseconds(wait.p95)), "
-            + "p99 \(Figures.milliseconds(wait.p99))"
+            "time to sharp: p50 \(milliseconds: wait.p50), p95 \(milliseconds: wait.p95), p99 \(milliseconds: wait.p99)"
         let pooled = "Folders and the whole are pooled: rates of sums, the largest of memory."
         let tiers = total.tiers.map { tier in
-            "\(tier.name.printable): \(Figures.count(tier.hits)) loads, \(tier.summary)"
+            "\(tier.name.printable): \(count: tier.hits) loads, \(tier.summary)"
                 + (tier.losses.map { ", " + $0 } ?? "")
         }
         let prefetched = total.prefetch.summary.map { wrapped("prefetched: " + $0) } ?? []
         let textures = total.textures.map { textures in
             wrapped(
-                "textures: \(Figures.count(textures.uploads)) uploads, at most \(Figures.count(textures.peakUploads)) a "
-                    + "frame; \(Figures.count(textures.waitingFrames)) frames waited; "
-                    + "\(Figures.percent(textures.sharpAtOnce, of: textures.demands)) sharp at once, then "
-                    + "p50 \(Figures.milliseconds(textures.timeToSharp.p50)), "
-                    + "p95 \(Figures.milliseconds(textures.timeToSharp.p95))"
+                "textures: \(count: textures.uploads) uploads, at most \(count: textures.peakUploads) a "
+                    + "frame; \(count: textures.waitingFrames) frames waited; "
+                    + "\(percent: textures.sharpAtOnce, of: textures.demands) sharp at once, then "
+                    + "p50 \(milliseconds: textures.timeToSharp.p50), p95 \(milliseconds: textures.timeToSharp.p95)"
             )
         }
         return ["", extent, waits] + prefetched + (textures ?? []) + tiers + [pooled, ""]

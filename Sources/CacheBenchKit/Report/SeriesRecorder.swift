@@ -40,11 +40,12 @@ final class SeriesRecorder {
     }
 
     func started(_ tile: TileCoordinate, isDemand: Bool, at time: Int64) {
-        guard tiles[tile] != nil || tiles.count < Self.tileCount else {
+        let known = tiles[tile]
+        guard known != nil || tiles.count < Self.tileCount else {
             forgotten += 1
             return
         }
-        tiles[tile] = Loaded(use: tiles[tile]?.use ?? .wasted, start: time, isReloaded: tiles[tile] != nil)
+        tiles[tile] = Loaded(use: known?.use ?? .wasted, start: time, isReloaded: known != nil)
         if !isDemand { waiting.insert(tile) } else { waiting.remove(tile) }
     }
 
@@ -100,19 +101,16 @@ final class SeriesRecorder {
 
     /// Notes the memory of a real cache.
     func note(_ frame: PanFrame, of figures: TileCacheStatistics) {
-        let decoded = figures.memory.decoded.bytes - figures.memory.inFlight.bytes
-        let used = figures.memory.decoded.bytes + figures.memory.compressed.bytes + figures.memory.bookkeeping.bytes
-        note(
-            frame,
-            demands: figures.demands,
-            bytes: TierBytes(
-                decoded: decoded,
-                compressed: figures.memory.compressed.bytes,
-                inFlight: figures.memory.inFlight.bytes,
-                bookkeeping: figures.memory.bookkeeping.bytes,
-                unused: max(figures.memory.used.bytes - used, 0)
-            )
+        let memory = figures.memory
+        var bytes = TierBytes(
+            decoded: memory.decoded.bytes - memory.inFlight.bytes,
+            compressed: memory.compressed.bytes,
+            inFlight: memory.inFlight.bytes,
+            bookkeeping: memory.bookkeeping.bytes,
+            unused: 0
         )
+        bytes.unused = max(memory.used.bytes - bytes.total, 0)
+        note(frame, demands: figures.demands, bytes: bytes)
     }
 
     private func note(_ frame: PanFrame, demands: TileCacheStatistics.DemandCounts, bytes: TierBytes) {
@@ -185,14 +183,13 @@ extension ReplaySeries.Bucket {
 
     /// Merges two neighbours: sums of demands, the memory of the fuller one.
     fileprivate func joined(with next: Self) -> Self {
-        var joined = bytes >= next.bytes ? self : next
-        joined.decodedHits = decodedHits + next.decodedHits
-        joined.compressedHits = compressedHits + next.compressedHits
-        joined.late = late + next.late
-        joined.missed = missed + next.missed
-        joined.sharpPixels = sharpPixels + next.sharpPixels
-        joined.coarsePixels = coarsePixels + next.coarsePixels
-        joined.blankPixels = blankPixels + next.blankPixels
+        var (joined, other) = bytes >= next.bytes ? (self, next) : (next, self)
+        for field in [\Self.decodedHits, \.compressedHits, \.late, \.missed] {
+            joined[keyPath: field] += other[keyPath: field]
+        }
+        for field in [\Self.sharpPixels, \.coarsePixels, \.blankPixels] {
+            joined[keyPath: field] += other[keyPath: field]
+        }
         return joined
     }
 }

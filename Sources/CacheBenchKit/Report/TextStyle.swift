@@ -37,10 +37,15 @@ extension Sequence {
     }
 }
 
-extension String {
-    func padded(to width: Int) -> String { self + String(repeating: " ", count: Swift.max(width - count, 0)) }
+extension [String: Int] {
+    /// The counts by size; equal ones by name.
+    var largestFirst: [(key: String, value: Int)] { sorted { ($1.value, $0.key) < ($0.value, $1.key) } }
+}
 
-    func aligned(to width: Int) -> String { String(repeating: " ", count: Swift.max(width - count, 0)) + self }
+extension String {
+    package func padded(to width: Int) -> String { self + String(repeating: " ", count: Swift.max(width - count, 0)) }
+
+    package func aligned(to width: Int) -> String { String(repeating: " ", count: Swift.max(width - count, 0)) + self }
 
     /// Shortened in the middle if it is too long. Both ends of a file's name distinguish it from others.
     func shortened(to width: Int) -> String {

@@ -6,7 +6,7 @@ package enum TuneText {
                 ? "Nothing was replayed to its end." : "No limit tried holds what one screen needs."
         }
         let wanted = report.target.map {
-            $0.field == "hitRate" ? "\(Figures.percent($0.value)) hits" : "at most \(Figures.percent($0.value)) blank"
+            $0.field == "hitRate" ? "\(percent: $0.value) hits" : "at most \(percent: $0.value) blank"
         }
         switch suggested.reason {
         case "target":
@@ -15,7 +15,7 @@ package enum TuneText {
                 let value = report.target?.field == "blank" ? smaller.blank : smaller.hitRate
                 text +=
                     "; \(MemoryLimit.bytes(smaller.byteLimit).shown) "
-                    + (smaller.shortfallBytes > 0 ? "is too small for one screen" : "gives \(Figures.percent(value))")
+                    + (smaller.shortfallBytes > 0 ? "is too small for one screen" : "gives \(percent: value)")
             }
             return text + "."
         case "best": return "No limit tried reaches \(wanted ?? "the target"); this one comes nearest."
@@ -28,15 +28,12 @@ package enum TuneText {
         var lines = LimitWarning.text(report).map { wrapped($0).map(style.warning) + [""] } ?? []
         lines += table(report, style)
         if let knee = report.knee {
-            lines.append("knee of the curve: \(Figures.bytes(knee.byteLimit)), \(Figures.percent(knee.hitRate)) hits")
+            lines.append("knee of the curve: \(bytes: knee.byteLimit), \(percent: knee.hitRate) hits")
         }
-        let sizes = report.rows.map(\.byteLimit)
-        if let largest = sizes.max(),
-            let point = report.largestLRU(within: largest)
-        {
+        if let largest = report.rows.map(\.byteLimit).max(), let point = report.largestLRU(within: largest) {
             lines += wrapped(
-                "plain LRU of \(Figures.count(point.tiles)) tiles with instant loads and no prefetch: "
-                    + "\(Figures.percent(point.demandHitRate)) hits"
+                "plain LRU of \(count: point.tiles) tiles with instant loads and no prefetch: "
+                    + "\(percent: point.demandHitRate) hits"
             )
         }
         lines.append("")
@@ -45,8 +42,8 @@ package enum TuneText {
         }
         let limit = MemoryLimit.bytes(suggested.byteLimit).shown
         lines.append(
-            style.bold("suggested limit      \(limit)") + "   \(Figures.percent(suggested.hitRate)) hits, "
-                + "\(Figures.percent(suggested.blank)) blank"
+            style.bold("suggested limit      \(limit)") + "   \(percent: suggested.hitRate) hits, "
+                + "\(percent: suggested.blank) blank"
         )
         if let store = suggested.storeLimit {
             lines.append(style.bold("limit of its store   \(MemoryLimit.bytes(store).shown)"))
@@ -54,11 +51,11 @@ package enum TuneText {
         if let effort = suggested.effort {
             let waste = report.rows.first(where: report.isSuggested)?.waste
             lines.append(
-                style.bold("its effort           \(Figures.plain(effort))") + "   \(Figures.percent(waste)) waste"
+                style.bold("its effort           \(Figures.plain(effort))") + "   \(percent: waste) waste"
             )
             if let most = report.maximumWaste, let waste, waste > most {
                 lines += wrapped(
-                    "No effort tried above 0 wastes at most \(Figures.percent(most)); at 0 nothing is prefetched."
+                    "No effort tried above 0 wastes at most \(percent: most); at 0 nothing is prefetched."
                 )
             }
         }
@@ -81,11 +78,8 @@ package enum TuneText {
         if hasVariants { table[0] += ["workers", "tile", "compr."] }
         if hasStores { table[0] += ["store MiB", "source"] }
         for row in rows {
-            var cells = [
-                row.policy, unit.number(row.byteLimit), Figures.percentNumber(row.hitRate),
-                Figures.percentNumber(row.blank), Figures.percentNumber(row.waste), Figures.percentNumber(row.sharp),
-                unit.number(row.peakBytes),
-            ]
+            let rates = [row.hitRate, row.blank, row.waste, row.sharp].map(Figures.percentNumber)
+            var cells = [row.policy, unit.number(row.byteLimit)] + rates + [unit.number(row.peakBytes)]
             if hasEfforts { cells.append(row.effort.map { Figures.decimal($0, places: 3) } ?? Figures.none) }
             if hasVariants {
                 cells += [

@@ -32,10 +32,10 @@ package struct WarmReport: Encodable, Sendable, Hashable {
     /// One paragraph.
     package var text: String {
         var words = [
-            "\(Figures.count(done)) of \(Figures.count(tiles)) tiles in \(Figures.seconds(seconds)):",
-            "\(Figures.count(stored)) were stored, \(Figures.count(loaded)) loaded",
-            "(\(Figures.count(absent)) absent),",
-            "\(Figures.count(failed)) failed",
+            "\(count: done) of \(count: tiles) tiles in \(seconds: seconds):",
+            "\(count: stored) were stored, \(count: loaded) loaded",
+            "(\(count: absent) absent),",
+            "\(count: failed) failed",
         ]
         if wasStopped { words.append("\nThe same command continues.") }
         return words.joined(separator: " ") + "\n"

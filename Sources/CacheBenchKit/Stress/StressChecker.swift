@@ -24,8 +24,11 @@ final class StressChecker: Sendable {
     /// Number of tiles verified, byte for byte.
     var tiles: Int { checked.load(ordering: .relaxed) }
 
-    /// Completed invalidations by layer; take them before a frame is requested.
-    func completed() -> [(layer: StressLayer, version: UInt32)] { all.map { ($0, $0.history.completed) } }
+    /// Completed invalidations by layer.
+    typealias Known = [(layer: StressLayer, version: UInt32)]
+
+    /// Takes the completed invalidations, before a frame is requested.
+    func completed() -> Known { all.map { ($0, $0.history.completed) } }
 
     func look(at view: TileView) -> TileFrame {
         let known = completed()
@@ -39,15 +42,10 @@ final class StressChecker: Sendable {
     }
 
     /// Verifies a tile of a frame that was requested after `known` was taken.
-    func check(_ tile: LeasedTile, _ known: [(layer: StressLayer, version: UInt32)]) {
-        tile.withUnsafeBytes { bytes in
-            check(
-                bytes,
-                layer: tile.identity.layer.serial,
-                tile.identity.tile,
-                isStale: tile.isStale,
-                known
-            )
+    func check(_ tile: LeasedTile, _ known: Known) {
+        let identity = tile.identity
+        tile.withUnsafeBytes {
+            check($0, layer: identity.layer.serial, identity.tile, isStale: tile.isStale, known)
         }
     }
 
@@ -57,7 +55,7 @@ final class StressChecker: Sendable {
         layer number: Int,
         _ tile: TileCoordinate,
         isStale: Bool,
-        _ known: [(layer: StressLayer, version: UInt32)]
+        _ known: Known
     ) {
         checked.wrappingAdd(1, ordering: .relaxed)
         guard known.indices.contains(number) else {
@@ -69,57 +67,50 @@ final class StressChecker: Sendable {
         guard layer.pyramid.contains(tile) else {
             return findings.note(.place, "layer \(number) draws \(tile), which does not exist")
         }
-        if tile.level < layer.firstLevel {
-            return checkSynthesized(bytes, layer, tile, isStale: isStale, completed: completed)
-        }
+        let sight = Sight(layer: layer, tile: tile, isStale: isStale, completed: completed)
+        if tile.level < layer.firstLevel { return checkSynthesized(bytes, sight) }
         if let fate = layer.fate(of: tile) {
             findings.note(.undelivered, "layer \(number) draws \(tile), which its source never had (\(fate.rawValue))")
         }
-        judge(
-            StressTile.read(bytes, layer: number, tile, style: layer.style(of: tile)),
-            layer,
-            tile,
-            isStale: isStale,
-            completed: completed
-        )
+        judge(bytes, sight, style: layer.style(of: tile))
     }
 
-    private func judge(
-        _ found: StressTile.Found,
-        _ layer: StressLayer,
-        _ tile: TileCoordinate,
-        isStale: Bool,
-        completed: UInt32
-    ) {
-        switch found {
-        case .wrong(let reason): findings.note(.pixels, "layer \(layer.number), tile \(tile): \(reason)")
+    /// A tile that was drawn after all changes of its layer up to `completed`.
+    private struct Sight: CustomStringConvertible {
+        let layer: StressLayer
+        var tile: TileCoordinate
+        let isStale: Bool
+        let completed: UInt32
+
+        var description: String { "layer \(layer.number), tile \(tile)" }
+    }
+
+    private func judge(_ bytes: UnsafeRawBufferPointer, _ sight: Sight, style: StressTile.Style) {
+        switch StressTile.read(bytes, layer: sight.layer.number, sight.tile, style: style) {
+        case .wrong(let reason): findings.note(.pixels, "\(sight): \(reason)")
         case .version(let version):
-            let objection = layer.history.objection(
+            let objection = sight.layer.history.objection(
                 to: version,
-                covering: layer.worldRectangle(of: tile),
-                isStale: isStale,
-                completed: completed
+                covering: sight.layer.worldRectangle(of: sight.tile),
+                isStale: sight.isStale,
+                completed: sight.completed
             )
-            if let objection { findings.note(.generation, "layer \(layer.number), tile \(tile): \(objection)") }
+            if let objection { findings.note(.generation, "\(sight): \(objection)") }
         }
     }
 
     /// Synthesized tiles are squares, each one tile of the source or a hole.
-    private func checkSynthesized(
-        _ bytes: UnsafeRawBufferPointer,
-        _ layer: StressLayer,
-        _ tile: TileCoordinate,
-        isStale: Bool,
-        completed: UInt32
-    ) {
+    private func checkSynthesized(_ bytes: UnsafeRawBufferPointer, _ sight: Sight) {
+        let (layer, tile) = (sight.layer, sight.tile)
         let parts = 1 << (layer.firstLevel - tile.level)
         let side = layer.tileSize / parts
         guard bytes.count == layer.tileSize * layer.tileSize * 4 else {
-            return findings.note(.pixels, "layer \(layer.number), tile \(tile) has \(bytes.count) bytes")
+            return findings.note(.pixels, "\(sight) has \(bytes.count) bytes")
         }
         for part in 0..<parts * parts {
             let (column, row) = (part % parts, part / parts)
-            let child = TileCoordinate(
+            var child = sight
+            child.tile = TileCoordinate(
                 level: layer.firstLevel,
                 column: tile.column * parts + column,
                 row: tile.row * parts + row
@@ -131,16 +122,11 @@ final class StressChecker: Sendable {
                     square.append(bytes.loadUnaligned(fromByteOffset: (y * layer.tileSize + x) * 4, as: UInt32.self))
                 }
             }
-            if square.allSatisfy({ $0 == 0 }) {
-                if layer.fate(of: child) == nil {
-                    findings.note(.pixels, "layer \(layer.number), tile \(tile) has a hole where \(child) is")
-                }
-                continue
+            if square.contains(where: { $0 != 0 }) {
+                square.withUnsafeBytes { judge($0, child, style: .solid) }
+            } else if layer.fate(of: child.tile) == nil {
+                findings.note(.pixels, "\(sight) has a hole where \(child.tile) is")
             }
-            let found = square.withUnsafeBytes {
-                StressTile.read($0, layer: layer.number, child, style: .solid)
-            }
-            judge(found, layer, child, isStale: isStale, completed: completed)
         }
     }
 

@@ -11,12 +11,9 @@ extension StressChoice {
         case "all": return Set(allCases)
         case "none": return []
         default:
-            var choices: Set<Self> = []
-            for name in text.split(separator: ",", omittingEmptySubsequences: false) {
-                guard let choice = Self(rawValue: String(name)) else { return nil }
-                choices.insert(choice)
-            }
-            return choices
+            let names = text.split(separator: ",", omittingEmptySubsequences: false)
+            let choices = names.compactMap { Self(rawValue: String($0)) }
+            return choices.count == names.count ? Set(choices) : nil
         }
     }
 }

@@ -56,12 +56,7 @@ final class StressLayer: Sendable {
             shape = try StressShape(tileSize: tileSize, wrapsX: wrapsX)
         } else {
             var random = SplitMix64(seed: shared.seed ^ SplitMix64.mixed(UInt64(number)))
-            shape = try StressShape(
-                tileSize: tileSize,
-                wrapsX: wrapsX,
-                features: shared.features,
-                random: &random
-            )
+            shape = try StressShape(tileSize: tileSize, wrapsX: wrapsX, features: shared.features, random: &random)
         }
         pyramid = shape.pyramid
         format = shape.format
@@ -94,17 +89,15 @@ final class StressLayer: Sendable {
 
     /// Part of the world that a tile shows: pixels beyond the edges never change.
     func worldRectangle(of tile: TileCoordinate) -> PixelRect {
-        rectangle(of: tile).intersection(
-            PixelRect(minX: 0, minY: 0, maxX: pyramid.worldWidth, maxY: pyramid.worldHeight)
-        )
+        let world = PixelRect(minX: 0, minY: 0, maxX: pyramid.worldWidth, maxY: pyramid.worldHeight)
+        return rectangle(of: tile).intersection(world)
     }
 
     /// World rectangle of a tile, by the checker's own arithmetic.
     func rectangle(of tile: TileCoordinate) -> PixelRect {
         let level = pyramid.levels[tile.level]
-        let (width, height) = (
-            Double(level.tileWidth) * level.worldPixelsPerPixel, Double(level.tileHeight) * level.worldPixelsPerPixel
-        )
+        let width = Double(level.tileWidth) * level.worldPixelsPerPixel
+        let height = Double(level.tileHeight) * level.worldPixelsPerPixel
         let x = level.origin.x + Double(tile.column) * width
         let y = level.origin.y + Double(tile.row) * height
         return PixelRect(minX: x, minY: y, maxX: x + width, maxY: y + height)

@@ -109,12 +109,7 @@ package struct StressReport: Encodable, Sendable {
         ledgerSamples = ledger.samples
         ledgerSamplesAboveLoweredLimit = ledger.samplesAbove
         residentGrowth = memory.growth
-        resident = Resident(
-            medians: memory.medians,
-            isFlat: isFlat,
-            tolerance: tolerance,
-            samples: memory.spread(40)
-        )
+        resident = Resident(medians: memory.medians, isFlat: isFlat, tolerance: tolerance, samples: memory.spread(40))
         longestUpdateNanoseconds = run.longestCallNanoseconds
         self.shutdownNanoseconds = shutdownNanoseconds
         let (loads, tiers) = (statistics.loads, statistics.tiers)
@@ -128,10 +123,8 @@ package struct StressReport: Encodable, Sendable {
             "slowCallbacks": statistics.slowCallbacks,
         ]
         if peakBytes > options.byteLimit {
-            run.findings.note(
-                .ledger,
-                "\(peakBytes) bytes were used at a time, no limit was above \(options.byteLimit)"
-            )
+            let problem = "\(peakBytes) bytes were used at a time, no limit was above \(options.byteLimit)"
+            run.findings.note(.ledger, problem)
         }
         violationCount = run.findings.count
         violations = run.findings.first.map { Violation(rule: $0.kind.rawValue, explanation: $0.text) }
@@ -139,8 +132,7 @@ package struct StressReport: Encodable, Sendable {
         self.digests = digests
     }
 
-    private static func named<Key: RawRepresentable>(_ counts: [(key: Key, count: Int)]) -> [String: Int]
-    where Key.RawValue == String {
+    private static func named(_ counts: [(key: some RawRepresentable<String>, count: Int)]) -> [String: Int] {
         Dictionary(uniqueKeysWithValues: counts.map { ($0.key.rawValue, $0.count) })
     }
 }

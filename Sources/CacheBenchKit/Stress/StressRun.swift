@@ -51,12 +51,8 @@ final class StressRun: Sendable {
         self.checker = checker
         let ids = try StressLayer.Kind.allCases.map { [shared, cache] kind in
             try checker.add { number in
-                let layer = try StressLayer(
-                    number: number,
-                    kind: kind,
-                    tileSize: number == 1 ? 128 : 64,
-                    shared: shared
-                )
+                let size = number == 1 ? 128 : 64
+                let layer = try StressLayer(number: number, kind: kind, tileSize: size, shared: shared)
                 return (layer, try layer.add(to: cache))
             }
         }
@@ -75,13 +71,14 @@ final class StressRun: Sendable {
     func sharedView(_ draw: UInt64) -> TileView { views.withLock { $0[draw.below($0.count)] } }
 
     func makeView(_ draw: UInt64) -> TileView {
+        let selection = TileLevelSelection(bias: Double(draw % 3) / 4, hysteresis: draw % 5 == 0 ? 0.3 : 0)
+        return cache.makeView(layers: Set(someLayers(draw)).sorted(), selection: selection)
+    }
+
+    /// One to three layers, perhaps with repetitions.
+    private func someLayers(_ draw: UInt64) -> [LayerID] {
         let ids = allLayerIDs
-        let count = 1 + (draw >> 10).below(3)
-        let layers = (0..<count).map { ids[((draw >> 3) + UInt64($0)).below(ids.count)] }
-        return cache.makeView(
-            layers: Array(Set(layers)).sorted(),
-            selection: TileLevelSelection(bias: Double(draw % 3) / 4, hysteresis: draw % 5 == 0 ? 0.3 : 0)
-        )
+        return (0..<1 + (draw >> 10).below(3)).map { ids[((draw >> 3) + UInt64($0)).below(ids.count)] }
     }
 
     @discardableResult
@@ -126,12 +123,8 @@ final class StressRun: Sendable {
 
     func pin(_ a: UInt64, _ b: UInt64) {
         let level = a.below(5)
-        let region = PixelRect(
-            minX: a.unit * 4000,
-            minY: b.unit * 4000,
-            maxX: a.unit * 4000 + 300,
-            maxY: b.unit * 4000 + 200
-        )
+        let (x, y) = (a.unit * 4000, b.unit * 4000)
+        let region = PixelRect(minX: x, minY: y, maxX: x + 300, maxY: y + 200)
         // More than half of the limit is refused, which is valid.
         try? cache.pin(layerID(b), levels: 0...level, region: level > 1 ? region : nil)
     }
@@ -161,12 +154,7 @@ final class StressRun: Sendable {
         if let gone { cache.removeLayer(gone) }
     }
 
-    func setLayers(_ draw: UInt64) {
-        let ids = allLayerIDs
-        sharedView(draw).layers = (0..<1 + (draw >> 10).below(3)).map {
-            ids[((draw >> 3) + UInt64($0)).below(ids.count)]
-        }
-    }
+    func setLayers(_ draw: UInt64) { sharedView(draw).layers = someLayers(draw) }
 
     func prefetch(_ a: UInt64, _ b: UInt64) {
         let level = a.below(7)

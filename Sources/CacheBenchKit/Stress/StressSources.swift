@@ -85,11 +85,7 @@ extension StressPayload {
         let words = (0..<Self.words).map { bytes.loadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self) }
         guard words[4] == Self.sum(words) else { return nil }
         layer = Int(words[0] >> 8)
-        tile = TileCoordinate(
-            level: Int(words[0] & 0xFF),
-            column: Int(words[1]),
-            row: Int(words[2])
-        )
+        tile = TileCoordinate(level: Int(words[0] & 0xFF), column: Int(words[1]), row: Int(words[2]))
         version = UInt32(truncatingIfNeeded: words[3] >> 1)
         hangs = words[3] & 1 == 1
     }

@@ -4,18 +4,18 @@ package enum StressText {
         var lines = ["\(report.verdict)  \(verdictDetail(report))"]
         for violation in report.violations { lines.append("  \(violation.rule): \(violation.explanation)") }
         if report.violationCount > report.violations.count {
-            lines.append("  and \(Figures.count(report.violationCount - report.violations.count)) more")
+            lines.append("  and \(count: report.violationCount - report.violations.count) more")
         }
         lines += [
             "",
             line("operations", Figures.count(report.operations), list(report.operationsByKind)),
-            line("tiles checked", Figures.count(report.tilesChecked), "\(Figures.count(report.callbacks)) callbacks"),
+            line("tiles checked", Figures.count(report.tilesChecked), "\(count: report.callbacks) callbacks"),
             line("faults", Figures.count(report.faults.values.reduce(0, +)), list(report.faults)),
             line(
                 "ledger maximum",
                 Figures.bytes(report.peakBytes),
-                "of \(Figures.bytes(report.byteLimit)); \(Figures.count(report.ledgerSamples)) samples, "
-                    + "\(Figures.count(report.ledgerSamplesAboveLoweredLimit)) while a lowered limit was being reached"
+                "of \(bytes: report.byteLimit); \(count: report.ledgerSamples) samples, "
+                    + "\(count: report.ledgerSamplesAboveLoweredLimit) while a lowered limit was being reached"
             ),
         ]
         if let medians = report.resident.medians {
@@ -42,9 +42,9 @@ package enum StressText {
     private static func verdictDetail(_ report: StressReport) -> String {
         let configuration = report.configuration
         return "seed \(configuration.seed), \(configuration.threads) threads, \(configuration.workers) workers, "
-            + "\(Figures.seconds(report.seconds))"
+            + "\(seconds: report.seconds)"
             + (report.interrupted ? ", interrupted" : "")
-            + (report.passed ? "" : ", \(Figures.count(report.violationCount)) violations")
+            + (report.passed ? "" : ", \(count: report.violationCount) violations")
     }
 
     private static func line(_ name: String, _ value: String, _ rest: String) -> String {
@@ -52,8 +52,7 @@ package enum StressText {
     }
 
     private static func list(_ counts: [String: Int]) -> String {
-        counts.filter { $0.value > 0 }.sorted { $0.value > $1.value || ($0.value == $1.value && $0.key < $1.key) }
-            .map { "\($0.key) \(Figures.count($0.value))" }.joined(separator: ", ")
+        counts.largestFirst.filter { $0.value > 0 }.map { "\($0.key) \(count: $0.value)" }.joined(separator: ", ")
     }
 }
 

@@ -76,13 +76,8 @@ struct StressThread {
         case .invalidateRegion:
             // Near the views, since otherwise loads would rarely be overtaken.
             let middle = Self.place(c)
-            let (width, height) = (a.unit * 900 + 1, b.unit * 500 + 1)
-            let region = PixelRect(
-                minX: middle.x - width / 2,
-                minY: middle.y - height / 2,
-                maxX: middle.x + width / 2,
-                maxY: middle.y + height / 2
-            )
+            let (x, y) = ((a.unit * 900 + 1) / 2, (b.unit * 500 + 1) / 2)
+            let region = PixelRect(minX: middle.x - x, minY: middle.y - y, maxX: middle.x + x, maxY: middle.y + y)
             run.invalidate(a, StressHistory.Change(region: region, keepsStale: b & 1 == 0))
         case .limit: run.setLimit(quarters: [1, 2, 3, 3, 4, 4][a.below(6)])
         case .trim: run.cache.trim(to: .bytes(a.below(run.options.byteLimit)))
@@ -123,9 +118,14 @@ struct StressThread {
         lookers.append(looker)
     }
 
-    private mutating func draw(_ a: UInt64, _ move: (inout Looker) -> Void) {
+    /// Number of one of the views, of which there is at least one.
+    private mutating func pick(_ a: UInt64) -> Int {
         if lookers.isEmpty { makeView(a) }
-        let number = a.below(lookers.count)
+        return a.below(lookers.count)
+    }
+
+    private mutating func draw(_ a: UInt64, _ move: (inout Looker) -> Void) {
+        let number = pick(a)
         move(&lookers[number])
         // At most a world away, so that tiles are visible.
         lookers[number].center.x = min(max(lookers[number].center.x, -100), 4196)
@@ -142,8 +142,7 @@ struct StressThread {
     }
 
     private mutating func need(_ a: UInt64, _ b: UInt64, _ c: UInt64) {
-        if lookers.isEmpty { makeView(a) }
-        let view = lookers[a.below(lookers.count)].view
+        let view = lookers[pick(a)].view
         let count = 1 + b.below(12)
         let level = c.below(8)
         let tiles = (0..<count).map { index in
@@ -158,9 +157,8 @@ struct StressThread {
     }
 
     private mutating func refuse(_ a: UInt64, _ b: UInt64) {
-        if lookers.isEmpty { makeView(a) }
         let numbers = [0, -1, .nan, .infinity, 1e-300, 1e300, 1e12, 256]
-        let looker = lookers[a.below(lookers.count)]
+        let looker = lookers[pick(a)]
         var viewport = looker.viewport
         viewport.width = numbers[(a >> 8).below(8)]
         viewport.scale = numbers[(a >> 16).below(8)]

@@ -10,9 +10,9 @@ package struct CodecBenchmark {
     /// A tile for measurements; figures are grouped by its class.
     package struct Tile {
         package var className: String
-        package var width: Int
-        package var height: Int
-        package var format: TilePixelFormat
+        package var width = 256
+        package var height = 256
+        package var format = TilePixelFormat.rgba8
         package var pixels: [UInt8]
 
         /// Whether the tile counts in the totals. Pictures do; noise, plain colours and elevation have separate lines.
@@ -87,13 +87,8 @@ package struct CodecBenchmark {
     }
 
     /// Runs all measurements; `shouldStop` is called before each round but the first.
-    package func run(
-        rounds: Int = 25,
-        scalingRounds: Int = 9,
-        shouldStop: () -> Bool = { false }
-    ) throws -> Report {
-        let all = classes.flatMap(\.tiles)
-        guard let largest = all.map(\.pixels.count).max() else {
+    package func run(rounds: Int = 25, scalingRounds: Int = 9, shouldStop: () -> Bool = { false }) throws -> Report {
+        guard let largest = classes.flatMap(\.tiles).map(\.pixels.count).max() else {
             return Report(codec: [], codecTotal: Total())
         }
         var workers = try classes.map { try CodecRun(tiles: $0.tiles, maximumTileBytes: largest) }
@@ -101,7 +96,7 @@ package struct CodecBenchmark {
             for index in workers.indices { try workers[index].measure(rawFirst: round % 2 == 1) }
         }
         let rows = zip(classes, workers).map { entry, run in
-            let bytes = Double(entry.tiles.reduce(0) { $0 + $1.pixels.count })
+            let bytes = Double(run.bytes)
             func speed(_ pass: (CodecRun.Times) -> Double) -> Double { bytes / run.seconds(pass) / 1e6 }
             return Row(
                 class: entry.name,
@@ -114,40 +109,25 @@ package struct CodecBenchmark {
                 memcpy: speed(\.copy)
             )
         }
-        let scalingRounds = shouldStop() ? 0 : scalingRounds
-        let total = try total(workers, largest: largest, scalingRounds: scalingRounds, shouldStop)
+        let pictures = zip(classes, workers).filter { entry, _ in entry.tiles.allSatisfy(\.isPicture) }
+        var total = Self.total(pictures.map(\.1))
+        if !pictures.isEmpty, scalingRounds > 0, !shouldStop() {
+            total.twoThreads = try CodecScaling(tiles: pictures.flatMap(\.0.tiles), maximumTileBytes: largest)
+                .measure(rounds: scalingRounds, shouldStop: shouldStop)
+        }
         return Report(codec: rows, codecTotal: total)
     }
 
-    private func total(
-        _ runs: [CodecRun],
-        largest: Int,
-        scalingRounds: Int,
-        _ shouldStop: () -> Bool
-    ) throws -> Total {
-        let pictures = zip(classes, runs).filter { entry, _ in entry.tiles.allSatisfy(\.isPicture) }
-        guard !pictures.isEmpty else { return Total() }
-        let bytes = pictures.reduce(0) { $0 + $1.0.tiles.reduce(0) { $0 + $1.pixels.count } }
-        let stored = pictures.reduce(0) { $0 + $1.1.storedBytes }
-        func seconds(_ pass: (CodecRun.Times) -> Double) -> Double {
-            pictures.reduce(0) { $0 + $1.1.seconds(pass) }
-        }
-        let compress = seconds(\.compress)
-        let decompress = seconds(\.decompress)
-        let copy = seconds(\.copy)
-        var scaling: Scaling?
-        if scalingRounds > 0 {
-            let tiles = pictures.flatMap { $0.0.tiles }
-            scaling = try CodecScaling(tiles: tiles, maximumTileBytes: largest)
-                .measure(rounds: scalingRounds, shouldStop: shouldStop)
-        }
+    private static func total(_ runs: [CodecRun]) -> Total {
+        guard !runs.isEmpty else { return Total() }
+        func sum(_ pass: (CodecRun.Times) -> Double) -> Double { runs.reduce(0) { $0 + $1.seconds(pass) } }
+        let (compress, decompress, copy) = (sum(\.compress), sum(\.decompress), sum(\.copy))
         return Total(
-            ratio: Double(bytes) / Double(stored),
-            compressToRaw: seconds(\.rawCompress) / compress,
-            decompressToRaw: seconds(\.rawDecompress) / decompress,
+            ratio: Double(runs.reduce(0) { $0 + $1.bytes }) / Double(runs.reduce(0) { $0 + $1.storedBytes }),
+            compressToRaw: sum(\.rawCompress) / compress,
+            decompressToRaw: sum(\.rawDecompress) / decompress,
             compressToMemcpy: copy / compress,
-            decompressToMemcpy: copy / decompress,
-            twoThreads: scaling
+            decompressToMemcpy: copy / decompress
         )
     }
 }

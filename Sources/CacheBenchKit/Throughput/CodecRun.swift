@@ -27,6 +27,8 @@ struct CodecRun {
     /// Bytes of all blocks; a tile of one colour counts as eight bytes.
     let storedBytes: Int
     let rawStoredBytes: Int
+    /// Bytes of all pixels.
+    var bytes: Int { tiles.reduce(0) { $0 + $1.pixels.count } }
 
     private let tiles: [CodecBenchmark.Tile]
     private let stored: [Stored]

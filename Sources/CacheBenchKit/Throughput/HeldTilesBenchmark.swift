@@ -112,10 +112,11 @@ package struct HeldTilesBenchmark: Sendable {
         var frames: [Double] = []
         for step in 0..<400 {
             let center = WorldPoint(x: Double(400 + 12 * step), y: Double(rows * 16 + 600))
-            let start = MonotonicTime.now.nanoseconds
-            view.update(TileViewport(center: center, width: 256, height: 192))
-            _ = view.frame()
-            frames.append(Double(MonotonicTime.now.nanoseconds - start) / 1e6)
+            let time = seconds {
+                view.update(TileViewport(center: center, width: 256, height: 192))
+                _ = view.frame()
+            }
+            frames.append(time * 1000)
             usleep(4000)
         }
         row.frame = frames.sorted()[frames.count / 2]
@@ -131,16 +132,17 @@ package struct HeldTilesBenchmark: Sendable {
 
     /// A table of 80 columns.
     package static func text(_ rows: [Row]) -> String {
-        func cell(_ value: Double?) -> String { String(format: "%9.3f", value ?? .nan) }
+        func cells(_ value: (Row) -> Double?) -> String {
+            rows.map { String(format: "%9.3f", value($0) ?? .nan) }.joined()
+        }
         var lines = ["by tiles held    " + rows.map { String(format: "%9d", $0.tiles) }.joined() + "   (ms)"]
         for name in ["load", "statistics", "invalidate", "pin half", "limit to a tenth", "trim to 0"] {
-            let name17 = name.padding(toLength: 17, withPad: " ", startingAt: 0)
-            lines.append(name17 + rows.map { cell($0.calls[name]) }.joined() + "   the call")
-            lines.append("                 " + rows.map { cell($0.waits[name]) }.joined() + "   others wait, p99.9")
-            lines.append("                 " + rows.map { cell($0.idleWaits[name]) }.joined() + "   idle cache, p99.9")
+            lines.append(name.padded(to: 17) + cells { $0.calls[name] } + "   the call")
+            lines.append("                 " + cells { $0.waits[name] } + "   others wait, p99.9")
+            lines.append("                 " + cells { $0.idleWaits[name] } + "   idle cache, p99.9")
         }
-        lines.append("update, frame    " + rows.map { cell($0.frame) }.joined() + "   median")
-        lines.append("                 " + rows.map { cell($0.longestFrame) }.joined() + "   longest")
+        lines.append("update, frame    " + cells(\.frame) + "   median")
+        lines.append("                 " + cells(\.longestFrame) + "   longest")
         return lines.joined(separator: "\n") + "\n"
     }
 }

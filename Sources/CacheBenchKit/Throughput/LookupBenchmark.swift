@@ -36,11 +36,7 @@ package struct LookupBenchmark: Sendable {
             options: LayerOptions(isCompressible: false)
         )
         view = cache.makeView(layers: [layer])
-        let end = MonotonicTime.now.nanoseconds + 10_000_000_000
-        repeat {
-            view.update(viewport)
-            Thread.sleep(forTimeInterval: 0.01)
-        } while view.frame().missingTileCount > 0 && MonotonicTime.now.nanoseconds < end
+        view.fill(viewport, within: 10)
     }
 
     package func lookup(rounds: Int = 7) -> LookupReport {

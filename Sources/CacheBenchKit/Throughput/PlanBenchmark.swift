@@ -12,30 +12,25 @@ package struct PlanBenchmark: Sendable {
         package var maximumNeededTiles: Int
     }
 
-    var viewport = PanTraceHeader.Size(width: 3840, height: 2160)
     /// Number of frames at 120 Hz.
     var frames = 2400
-    var tileSize = 256
 
     package func run() throws -> Figures {
-        let pyramid = try TilePyramid.powerOfTwo(worldWidth: 1 << 20, worldHeight: 1 << 20, tileSize: tileSize)
+        let pyramid = try TilePyramid.powerOfTwo(worldWidth: 1 << 20, worldHeight: 1 << 20)
         var options = VirtualCache.Options()
         options.byteLimit = 1 << 30
         options.usesValues = true
         options.compressedTier = false
         let cache = VirtualCache(options: options, expectedLatency: 40_000_000, latency: { _, _ in 40_000_000 })
         cache.measuresPlans = true
-        let layer = cache.addLayer(tileBytes: tileSize * tileSize * 4)
+        let layer = cache.addLayer(tileBytes: 256 * 256 * 4)
         let view = cache.addView(layers: [(layer, pyramid, AdaptivePolicy())])
         var spans: [Double] = []
         var path = PacedPath(scale: 0.26)
         for frame in 0..<frames {
             path.move(frame: frame)
-            cache.frame(
-                view: view,
-                TileViewport(center: path.center, width: viewport.width, height: viewport.height, scale: path.scale),
-                at: Int64(frame) * 8_333_333
-            )
+            let viewport = TileViewport(center: path.center, width: 3840, height: 2160, scale: path.scale)
+            cache.frame(view: view, viewport, at: Int64(frame) * 8_333_333)
             spans.append(cache.planMicroseconds)
         }
         spans.sort()

@@ -35,29 +35,15 @@ struct PoolBenchmark {
         }
         guard !tiles.isEmpty else { return nil }
         cache = try TileCache(byteLimit: .mebibytes(16 + tiles.count))
-        let pyramid = try TilePyramid(
-            worldWidth: Double(tiles.count * 256),
-            worldHeight: 256,
-            levels: [
-                PyramidLevel(
-                    width: tiles.count * 256,
-                    height: 256,
-                    tileWidth: 256,
-                    tileHeight: 256,
-                    worldPixelsPerPixel: 1
-                )
-            ]
-        )
+        let width = tiles.count * 256
+        let level = PyramidLevel(width: width, height: 256, tileWidth: 256, tileHeight: 256, worldPixelsPerPixel: 1)
+        let pyramid = try TilePyramid(worldWidth: Double(width), worldHeight: 256, levels: [level])
         layer = try cache.addLayer(Source(tiles: tiles), pyramid: pyramid)
         coordinates = tiles.indices.map { TileCoordinate(level: 0, column: $0, row: 0) }
         let view = cache.makeView(layers: [layer])
-        let end = MonotonicTime.now.nanoseconds + 20_000_000_000
-        let whole = TileViewport(
-            center: WorldPoint(x: Double(tiles.count) * 128, y: 128),
-            width: Double(tiles.count) * 256,
-            height: 256
-        )
-        repeat { view.update(whole) } while view.frame().missingTileCount > 0 && MonotonicTime.now.nanoseconds < end
+        let center = WorldPoint(x: Double(width) / 2, y: 128)
+        let whole = TileViewport(center: center, width: Double(width), height: 256)
+        view.fill(whole, within: 20)
     }
 
     func run(rounds: Int, shouldStop: () -> Bool = { false }) throws -> PoolReport {
@@ -69,30 +55,26 @@ struct PoolBenchmark {
         // As many targets as tiles, so that both sides write to equally cold memory.
         let targets = tiles.map { UnsafeMutableRawBufferPointer.allocate(byteCount: $0.pixels.count, alignment: 4096) }
         defer { for target in targets { target.deallocate() } }
-        // By tile, as in CodecRun: the codec alone and through the pool.
+        // Seconds by tile, as in CodecRun: the codec alone and through the pool.
         let none = tiles.map { _ in (alone: [Double](), pooled: [Double]()) }
-        var stores = none
-        var fetches = none
+        var (stores, fetches) = (none, none)
         for round in 0..<max(rounds, 1) + 1 where round < 2 || !shouldStop() {
             // The first round commits memory that later ones reuse.
-            let counts = round > 0
+            if round == 1 { (stores, fetches) = (none, none) }
             for (index, tile) in tiles.enumerated() {
-                let time = try seconds { try compressed(tile, codec) { _ in } }
-                if counts { stores[index].alone.append(time) }
+                stores[index].alone.append(try seconds { try compressed(tile, codec) { _ in } })
             }
             for (index, tile) in coordinates.enumerated() {
-                let time = seconds { _ = cache.demote(tile, of: layer) }
-                if counts { stores[index].pooled.append(time) }
+                stores[index].pooled.append(seconds { _ = cache.demote(tile, of: layer) })
             }
             for (index, tile) in tiles.enumerated() {
                 let time = try seconds { try tile.decompress(blocks[index], into: targets[index], with: codec) }
-                if counts { fetches[index].alone.append(time) }
+                fetches[index].alone.append(time)
             }
             for (index, tile) in coordinates.enumerated() {
                 var moved = false
-                let time = seconds { moved = cache.promote(tile, of: layer) }
+                fetches[index].pooled.append(seconds { moved = cache.promote(tile, of: layer) })
                 guard moved else { throw ReplayError("the pool lost a tile while it was measured") }
-                if counts { fetches[index].pooled.append(time) }
             }
         }
         func ratio(_ times: [(alone: [Double], pooled: [Double])]) -> Double {

@@ -102,13 +102,7 @@ public struct Throughput: Sendable {
                         bytesPerRow: 1024
                     )
                 }
-                return CodecBenchmark.Tile(
-                    className: "\(style)",
-                    width: 256,
-                    height: 256,
-                    format: .rgba8,
-                    pixels: pixels
-                )
+                return CodecBenchmark.Tile(className: "\(style)", pixels: pixels)
             }
         }
     }
@@ -119,14 +113,13 @@ extension ThroughputReport {
     package var text: String {
         func percent(_ rate: Double?) -> Double? { rate.map { $0 * 100 } }
         func cell(_ value: Double?, _ digits: Int = 0, width: Int = 9) -> String {
-            guard let value else { return String(repeating: " ", count: width - 1) + "-" }
-            let text = String(format: "%.\(digits)f", value)
-            return String(repeating: " ", count: max(width - text.count, 1)) + text
+            guard let value else { return "-".aligned(to: width) }
+            return " " + String(format: "%.\(digits)f", value).aligned(to: width - 1)
         }
         var lines = ["class            ratio compress   decomp  LZ4: ratio compress   decomp   memcpy"]
         for row in codec {
             lines.append(
-                row.class.prefix(13).padding(toLength: 13, withPad: " ", startingAt: 0) + cell(row.ratio, 2)
+                String(row.class.prefix(13)).padded(to: 13) + cell(row.ratio, 2)
                     + cell(row.compress) + cell(row.decompress) + cell(row.rawRatio, 2, width: 12)
                     + cell(row.rawCompress) + cell(row.rawDecompress) + cell(row.memcpy)
             )

@@ -1,3 +1,4 @@
+import Foundation
 import TileCache
 
 func seconds<Failure: Error>(_ body: () throws(Failure) -> Void) throws(Failure) -> Double {
@@ -20,6 +21,17 @@ extension [Double] {
         guard !isEmpty else { return 0 }
         let sorted = sorted()
         return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2
+    }
+}
+
+extension TileView {
+    /// Updates and draws until no tile is missing, or the time is over.
+    func fill(_ viewport: TileViewport, within seconds: Int64) {
+        let end = MonotonicTime.now.nanoseconds + seconds * 1_000_000_000
+        repeat {
+            update(viewport)
+            usleep(1000)
+        } while frame().missingTileCount > 0 && MonotonicTime.now.nanoseconds < end
     }
 }
 

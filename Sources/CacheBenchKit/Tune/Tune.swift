@@ -118,10 +118,7 @@ package struct Tune: Sendable {
     }
 
     /// Opens a trace with the tile size of a variant. It was not known when the scene was made.
-    private static func open(
-        _ open: @Sendable () throws -> ReplayInput,
-        for variant: ReplayOptions
-    ) throws -> ReplayInput {
+    private static func open(_ open: () throws -> ReplayInput, for variant: ReplayOptions) throws -> ReplayInput {
         var input = try open()
         input.scene.tileSize = variant.overrides.tileSize ?? input.scene.tileSize
         return input
@@ -135,20 +132,17 @@ package struct Tune: Sendable {
 
     private func sweep(of variant: ReplayOptions, step: Int) throws -> [Int] {
         let limits = options.budgets.isEmpty ? Self.usualScreens.map { MemoryLimit.screens($0) } : options.budgets
-        var budgets: Set<Int> = []
         let scenes = try open.map { try Self.open($0, for: variant).scene }
-        for limit in limits {
-            var largest = 0
-            for scene in scenes {
-                var own = variant
-                own.memoryLimit = limit
-                largest = max(largest, try own.byteLimit(in: scene, tileBytes: own.tileBytes(in: scene)).bytes)
-            }
+        let budgets = try limits.map { limit in
+            var own = variant
+            own.memoryLimit = limit
+            let bytes = try scenes.map { try own.byteLimit(in: $0, tileBytes: own.tileBytes(in: $0)).bytes }
+            let largest = bytes.max() ?? 0
             // Bytes as requested; limits in tiles or screens are rounded.
-            if case .bytes = limit {} else { largest = (largest + step - 1) / step * step }
-            budgets.insert(largest)
+            if case .bytes = limit { return largest }
+            return (largest + step - 1) / step * step
         }
-        return budgets.sorted()
+        return Set(budgets).sorted()
     }
 
     private func beside(_ searches: [Search]) -> [Job] {
@@ -156,10 +150,7 @@ package struct Tune: Sendable {
             searches.flatMap { search in
                 // Every second budget is enough for the curve: the oracle is slower than all others together.
                 search.sweep.enumerated().filter { $0.offset % 2 == 0 }.map { _, budget in
-                    var other = search.variant
-                    other.prefetch = policy
-                    other.eviction = policy.usualEviction
-                    return Job(options: other, budget: budget)
+                    Job(options: search.variant.with(policy), budget: budget)
                 }
             }
         }
@@ -168,12 +159,7 @@ package struct Tune: Sendable {
     // MARK: - Replaying
 
     /// Replays jobs, with lower efforts until the waste is within the maximum.
-    private func find(
-        _ jobs: [Job],
-        _ loads: LoadClock,
-        done: inout Int,
-        known: inout Int
-    ) throws -> [Job: Finding] {
+    private func find(_ jobs: [Job], _ loads: LoadClock, done: inout Int, known: inout Int) throws -> [Job: Finding] {
         var searches = jobs.map { job in
             EffortSearch(
                 start: job.options.effort,
@@ -208,12 +194,7 @@ package struct Tune: Sendable {
         return findings
     }
 
-    private func replay(
-        _ jobs: [Job],
-        _ loads: LoadClock,
-        done: inout Int,
-        known: Int
-    ) throws -> [Job: ReplayReport] {
+    private func replay(_ jobs: [Job], _ loads: LoadClock, done: inout Int, known: Int) throws -> [Job: ReplayReport] {
         // Traces whose stores stay as the one before left them follow each other.
         let tasks = jobs.indices.flatMap { job in
             jobs[job].options.keepsTiers
@@ -300,9 +281,7 @@ package struct Tune: Sendable {
         // By policy, then by variant in their order.
         let others = options.policies.flatMap { policy in
             variants.flatMap { variant in
-                var other = variant
-                other.prefetch = policy
-                other.eviction = policy.usualEviction
+                let other = variant.with(policy)
                 return variants.contains(other) ? [] : rows(of: other)
             }
         }
@@ -313,22 +292,12 @@ package struct Tune: Sendable {
             lruAccesses: curve.accesses,
             knee: knee.map { TuneReport.Knee(byteLimit: $0.byteLimit, hitRate: $0.hitRate) },
             suggested: best.flatMap { best in
-                finished[Job(options: best.variant, budget: best.budget)].map { finding in
-                    let report = finding.report
+                let job = Job(options: best.variant, budget: best.budget)
+                return finished[job].map { finding in
                     var own = best.variant
                     own.effort = finding.effort
-                    return TuneReport.Suggestion(
-                        byteLimit: best.budget,
-                        hitRate: report.demands.hitRate,
-                        blank: report.coverage.blank,
-                        workers: best.variant.workers,
-                        tileSize: best.variant.overrides.tileSize,
-                        compressedShare: best.variant.compressedShare,
-                        storeLimit: best.variant.tiers.first?.byteLimit,
-                        effort: options.maximumWaste == nil ? nil : finding.effort,
-                        flags: ReplayFlags.pasted(own, byteLimit: best.budget),
-                        reason: best.reason.rawValue
-                    )
+                    let flags = ReplayFlags.pasted(own, byteLimit: best.budget)
+                    return TuneReport.Suggestion(row(job, finding), flags: flags, reason: best.reason.rawValue)
                 }
             },
             oneStepSmaller: smaller,
@@ -393,13 +362,12 @@ package struct Tune: Sendable {
 extension Tune {
     /// Replays the suggested limit by itself, for pictures of the most interesting trace.
     package static func shown(
-        _ suggested: TuneReport.Suggestion,
+        _ report: TuneReport,
         options: TuneOptions,
-        report: TuneReport,
         inputs: [@Sendable () throws -> ReplayInput]
     ) throws -> TunePage.Shown? {
         let longest = report.traces.indices.max { report.traces[$0].seconds < report.traces[$1].seconds }
-        guard let longest, inputs.indices.contains(longest) else { return nil }
+        guard let suggested = report.suggested, let longest, inputs.indices.contains(longest) else { return nil }
         var replay =
             options.variants.map { variant in
                 var own = variant
@@ -408,10 +376,8 @@ extension Tune {
             }
             .first { ReplayFlags.pasted($0, byteLimit: suggested.byteLimit) == suggested.flags } ?? options.replay
         replay.memoryLimit = .bytes(suggested.byteLimit)
-        let input = inputs[longest]
-        let opened = { @Sendable [replay] in try Self.open(input, for: replay) }
-        let result = try Replay(replay).run([opened], hooks: ReplayHooks(keepsSeries: true))
-        guard let own = result.traces.first, let series = result.series.first else { return nil }
-        return TunePage.Shown(report: own, series: series)
+        let input = try Self.open(inputs[longest], for: replay)
+        let result = try Replay(replay).run(input, hooks: ReplayHooks(keepsSeries: true))
+        return TunePage.Shown(report: result.traces[0], series: result.series[0])
     }
 }

@@ -94,7 +94,7 @@ package struct TuneOptions: Sendable {
             own.tiers[0].byteLimit = limit
             return variants(of: own)
         }
-        .uniqued()
+        .unique
     }
 
     private func variants(of replay: ReplayOptions) -> [ReplayOptions] {
@@ -111,13 +111,6 @@ package struct TuneOptions: Sendable {
                 }
             }
         }
-        return all.uniqued()
-    }
-}
-
-extension Array<ReplayOptions> {
-    fileprivate func uniqued() -> Self {
-        var seen: Set<ReplayOptions> = []
-        return filter { seen.insert($0).inserted }
+        return all.unique
     }
 }

@@ -80,6 +80,12 @@ package struct TuneReport: Encodable, Sendable, Hashable {
         /// `best` if no budget meets the target and this one comes nearest.
         package var reason: String
 
+        init(_ row: Row, flags: String, reason: String) {
+            (byteLimit, hitRate, blank, workers) = (row.byteLimit, row.hitRate, row.blank, row.workers)
+            (tileSize, compressedShare, storeLimit) = (row.tileSize, row.compressedShare, row.storeLimit)
+            (effort, self.flags, self.reason) = (row.effort, flags, reason)
+        }
+
         var variant: Variant {
             Variant(workers: workers, tileSize: tileSize, compressedShare: compressedShare, storeLimit: storeLimit)
         }

@@ -12,13 +12,15 @@ package struct Zoomout: Sendable {
 
     /// - Parameter stores: Tiers below memory under the real clock, nearest first. Default: none.
     package init(_ options: ZoomoutOptions, stores: [any TileStore] = []) throws {
-        guard stores.isEmpty || options.replay.clock == .real else {
-            throw ReplayError("--disk and --shared need --clock real: the virtual clock has no tiles to keep")
-        }
+        try require(
+            stores.isEmpty || options.replay.clock == .real,
+            "--disk and --shared need --clock real: the virtual clock has no tiles to keep"
+        )
         self.stores = stores
-        guard !options.factors.isEmpty, options.factors.allSatisfy({ $0 >= 1 && $0 <= 1_048_576 }) else {
-            throw ReplayError("--factors takes 1..1024 or numbers from 1 to 1048576 separated by commas")
-        }
+        try require(
+            !options.factors.isEmpty && options.factors.allSatisfy { $0 >= 1 && $0 <= 1_048_576 },
+            "--factors takes 1..1024 or numbers from 1 to 1048576 separated by commas"
+        )
         try options.checkClock()
         self.options = options
         scene = try options.scene()
@@ -26,12 +28,12 @@ package struct Zoomout: Sendable {
         byteLimit = try options.replay.byteLimit(in: scene, tileBytes: tileBytes).bytes
         let whole = try scene.pyramid()
         let made = options.synthesizedLevels
-        guard made <= min(whole.maximumLevel, scene.tileSize.trailingZeroBitCount) else {
-            throw ReplayError(
-                "--full-resolution-only makes up to \(min(whole.maximumLevel, scene.tileSize.trailingZeroBitCount)) "
-                    + "coarser levels of this world with tiles of \(scene.tileSize) pixels; --factors asks for \(made)"
-            )
-        }
+        let most = min(whole.maximumLevel, scene.tileSize.trailingZeroBitCount)
+        try require(
+            made <= most,
+            "--full-resolution-only makes up to \(most) coarser levels of this world with tiles of "
+                + "\(scene.tileSize) pixels; --factors asks for \(made)"
+        )
         pyramid = options.isFullResolutionOnly ? whole.keepingFinestLevels(made + 1) : whole
     }
 
@@ -130,7 +132,7 @@ package struct Zoomout: Sendable {
                 )
             }
         }
-        let pixels = tally.sharpPixels + tally.fallbackPixels + tally.blankPixels
+        let coverage = tally.pooledReport(name: "").coverage
         let row = ZoomoutReport.Row(
             factor: factor,
             bitmapBytes: try bitmapBytes(factor),
@@ -139,8 +141,8 @@ package struct Zoomout: Sendable {
             neededBytes: needed * tileBytes,
             peakBytes: stage.peakBytes(),
             hitRate: stage.hitRate(),
-            sharp: pixels > 0 ? tally.sharpPixels / pixels : nil,
-            blank: pixels > 0 ? tally.blankPixels / pixels : nil
+            sharp: coverage.sharp,
+            blank: coverage.blank
         )
         return (row, most)
     }
@@ -177,8 +179,9 @@ package struct Zoomout: Sendable {
 
     /// Bytes of one bitmap of the visible area at a factor, which is drawn smaller.
     func bitmapBytes(_ factor: Double) throws -> Int {
+        guard let bytes = options.replay.pixelFormat.bytesPerPixel else { throw ReplayError("pixels are expected") }
         let pixels = (scene.viewport.width * factor).rounded(.up) * (scene.viewport.height * factor).rounded(.up)
-        return Int(min(pixels * Double(try bytesPerPixel()), 0x1p62))
+        return Int(min(pixels * Double(bytes), 0x1p62))
     }
 
     /// Bytes of all tiles of the finest level under the view at a factor.
@@ -194,11 +197,6 @@ package struct Zoomout: Sendable {
         let columns = count(view.center.x, view.width / view.scale, finest.columns)
         let rows = count(view.center.y, view.height / view.scale, finest.rows)
         return Int(min(Double(columns) * Double(rows) * Double(tileBytes), 0x1p62))
-    }
-
-    private func bytesPerPixel() throws -> Int {
-        guard let bytes = options.replay.pixelFormat.bytesPerPixel else { throw ReplayError("pixels are expected") }
-        return bytes
     }
 
     private var configuration: [String: ConfigurationValue] {

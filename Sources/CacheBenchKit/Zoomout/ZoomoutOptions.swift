@@ -53,13 +53,9 @@ extension ZoomoutOptions {
     /// Throws for options without effect under the virtual clock.
     func checkClock() throws(ReplayError) {
         guard replay.clock == .virtual else { return }
-        guard replay.loadLatency != nil else {
-            throw ReplayError("the virtual clock needs a --load-latency: it draws nothing")
-        }
+        try require(replay.loadLatency != nil, "the virtual clock needs a --load-latency: it draws nothing")
         guard replay.speed == 1 else { throw .speedWithoutRealClock }
-        guard downsampling == .linear else {
-            throw ReplayError("--gamma-correct needs --clock real: the virtual clock has no pixels")
-        }
+        try require(downsampling == .linear, "--gamma-correct needs --clock real: the virtual clock has no pixels")
     }
 
     /// Checks view, world and pyramid.

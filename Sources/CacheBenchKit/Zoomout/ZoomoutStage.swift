@@ -71,9 +71,8 @@ extension ZoomoutStage {
             try ReplayTileSource(
                 scene,
                 pyramid: pyramid,
-                format: options.replay.pixelFormat,
+                options: options.replay,
                 drawnAs: options.replay.pixelFormat == .bgra8 ? .bgra8 : .rgba8,
-                seed: options.replay.seed,
                 latency: latency,
                 clock: clock
             ),

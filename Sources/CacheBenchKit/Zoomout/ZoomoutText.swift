@@ -5,22 +5,18 @@ package enum ZoomoutText {
             ["factor", "one bitmap", "finest tiles", "needed", "tiles", "peak held", "hits", "sharp", "blank"]
         ]
         for row in report.rows {
-            lines.append(
-                [
-                    Figures.plain(row.factor) + "x",
-                    Figures.bytes(row.bitmapBytes), Figures.bytes(row.fullResolutionBytes),
-                    Figures.bytes(row.neededBytes),
-                    "\(row.neededTiles)", Figures.bytes(row.peakBytes), Figures.percent(row.hitRate),
-                    Figures.percent(row.sharp), Figures.percent(row.blank),
-                ]
-            )
+            lines.append([
+                Figures.plain(row.factor) + "x", "\(bytes: row.bitmapBytes)", "\(bytes: row.fullResolutionBytes)",
+                "\(bytes: row.neededBytes)", "\(row.neededTiles)", "\(bytes: row.peakBytes)",
+                "\(percent: row.hitRate)", "\(percent: row.sharp)", "\(percent: row.blank)",
+            ])
         }
         var text = columns(lines, leading: 0)
         let checks = report.checks
         text += [
             "",
             "needed     at most \(checks.mostNeededTiles) of \(checks.tileBound) tiles in any frame",
-            "peak       at most \(Figures.bytes(checks.largestPeakBytes)) of \(Figures.bytes(checks.byteLimit)), "
+            "peak       at most \(bytes: checks.largestPeakBytes) of \(bytes: checks.byteLimit), "
                 + "\(checks.largestToMedianPeak.map { Figures.decimal($0, places: 2) } ?? "-") times the median",
             "checks     \(checks.passed ? "passed" : "FAILED")", "",
         ]

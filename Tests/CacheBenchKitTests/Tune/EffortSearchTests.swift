@@ -113,7 +113,7 @@ import TileCache
         #expect(lines.allSatisfy { $0.count <= 80 || $0.hasPrefix("cachebench replay ") })
         #expect(try JSONText.of(report).contains("\"maximumWaste\" : "))
         #expect(try TunePage.text(report).contains("--maximum-waste \(Figures.plain(maximum))"))
-        let shown = try #require(try Tune.shown(suggested, options: tuning, report: report, inputs: inputs))
+        let shown = try #require(try Tune.shown(report, options: tuning, inputs: inputs))
         #expect(shown.report.demands.hitRate == suggested.hitRate)
     }
 

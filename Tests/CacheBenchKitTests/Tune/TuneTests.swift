@@ -174,8 +174,7 @@ import TileCache
         // The displayed parts of the answer and the curve are of the first size only.
         tuning.tileSizes = [size]
         let single = try Tune(tuning, inputs: inputs).run()
-        let suggested = try #require(single.suggested)
-        let shown = try #require(try Tune.shown(suggested, options: tuning, report: single, inputs: inputs))
+        let shown = try #require(try Tune.shown(single, options: tuning, inputs: inputs))
         #expect(shown.report.demands.total == plain.demands.total)
         let curve = try ReuseCurve(ReplayInput(lively: alone), options: alone)
         #expect(single.lruAccesses == curve.accesses)

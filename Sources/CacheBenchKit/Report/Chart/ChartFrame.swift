@@ -50,6 +50,7 @@ struct ChartFrame {
 
     func px(_ value: Double) -> Double { left + (right - left) * x.part(value) }
     func py(_ value: Double) -> Double { bottom - (bottom - top) * y.part(value) }
+    func place(_ x: Double, _ y: Double) -> String { SVG.place(px(x), py(y)) }
 
     private mutating func drawAxes() {
         for tick in y.ticks {

@@ -39,11 +39,8 @@ struct LineChart {
             var commands = ""
             var last = 0.0
             for (index, point) in line.points.enumerated() {
-                let place = "\(SVG.number(frame.px(point.x))) \(SVG.number(frame.py(point.y)))"
-                if line.isStepped, index > 0 {
-                    commands += "L\(SVG.number(frame.px(point.x))) \(SVG.number(frame.py(last)))"
-                }
-                commands += (index == 0 ? "M" : "L") + place
+                if line.isStepped, index > 0 { commands += "L" + frame.place(point.x, last) }
+                commands += (index == 0 ? "M" : "L") + frame.place(point.x, point.y)
                 last = point.y
             }
             frame.svg.path(commands, "l c\(line.look % 8) d\(line.look % 8)")
@@ -92,10 +89,13 @@ struct StackedChart {
     /// appended.
     var spots: (link: String, times: [Double]) = ("", [])
 
+    /// Number of intervals.
+    private var count: Int { layers.map(\.values.count).max() ?? 0 }
+
     func draw(_ size: ChartSize) -> SVG {
         let legend = layers.reversed().map { LegendEntry(name: $0.name, mark: .area($0.style)) }
         var frame = ChartFrame(size, x: x(size), y: y, legend: legend + horizontals.map(\.entry))
-        var floor = [Double](repeating: 0, count: layers.map(\.values.count).max() ?? 0)
+        var floor = [Double](repeating: 0, count: count)
         for layer in layers {
             let top = floor.indices.map { floor[$0] + ($0 < layer.values.count ? layer.values[$0] : 0) }
             // Up along the tops and back along the bottom; an interval without a value is not drawn.
@@ -132,7 +132,7 @@ struct StackedChart {
 
     /// Adds the values of each interval for pointers. Screen readers have them in the list and the sentence.
     private func addHover(_ frame: inout ChartFrame) {
-        for index in 0..<(layers.map(\.values.count).max() ?? 0) {
+        for index in 0..<count {
             let parts = layers.reversed().filter { index < $0.values.count && $0.values[index] > 0 }
                 .map { "\($0.name) \(frame.y.precise($0.values[index]))" }
             guard !parts.isEmpty else { continue }
@@ -144,7 +144,7 @@ struct StackedChart {
 
     private func outline(_ frame: ChartFrame, _ range: Range<Int>, _ top: [Double], _ floor: [Double]) -> String {
         func corner(_ index: Int, _ value: Double) -> String {
-            "\(SVG.number(frame.px(Double(index) * stride))) \(SVG.number(frame.py(value)))"
+            frame.place(Double(index) * stride, value)
         }
         var there = ""
         var back: [String] = []
@@ -196,15 +196,14 @@ struct MapChart {
                 for tile in drawn where tile.use == use {
                     let (x, y, w, h) = rectangle(tile)
                     guard w > 0, h > 0 else { continue }
-                    commands +=
-                        "M\(SVG.number(x)) \(SVG.number(y))h\(SVG.number(max(w, 0.7)))v\(SVG.number(max(h, 0.7)))"
-                    commands += "h\(SVG.number(-max(w, 0.7)))z"
+                    let (width, height) = (SVG.number(max(w, 0.7)), SVG.number(max(h, 0.7)))
+                    commands += "M\(SVG.place(x, y))h\(width)v\(height)h-\(width)z"
                 }
                 let count = tiles.count { $0.use == use }
                 svg.path(
                     commands,
                     "u \(use.rawValue)",
-                    title: size == .wide ? "level \(level), \(use.text): \(Figures.count(count)) tiles" : ""
+                    title: size == .wide ? "level \(level), \(use.text): \(count: count) tiles" : ""
                 )
             }
         }
@@ -216,7 +215,7 @@ struct MapChart {
                 left + min(max((wrapped(moment.x) - region.x) * scale, 8), width - 8),
                 top + min(max((moment.y - region.y) * scale, 8), height - 8),
                 link: "\(link)\(index + 1)",
-                title: "\(Figures.seconds(moment.seconds)): \(moment.cause.text)"
+                title: "\(seconds: moment.seconds): \(moment.cause.text)"
             )
         }
         let names = [ReplaySeries.Use.drawn, .prefetched, .wasted].map { ("u \($0.rawValue)", $0.text) }
@@ -290,7 +289,7 @@ struct MapChart {
             let jumps = last.map { abs($0 - x) > series.world.x / 2 } ?? true
             let px = min(max((x - region.x) * scale, 0), region.width * scale)
             let py = min(max((point.y - region.y) * scale, 0), region.height * scale)
-            commands += "\(jumps ? "M" : "L")\(SVG.number(left + px)) \(SVG.number(top + py))"
+            commands += (jumps ? "M" : "L") + SVG.place(left + px, top + py)
             last = x
         }
         return commands

@@ -26,13 +26,11 @@ struct SVG {
     enum Anchor: String { case start, middle, end }
 
     mutating func line(_ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double, _ style: String) {
-        body += "<path class=\"\(style)\" d=\"M\(Self.number(x1)) \(Self.number(y1))"
-        body += "L\(Self.number(x2)) \(Self.number(y2))\"/>"
+        body += "<path class=\"\(style)\" d=\"M\(Self.place(x1, y1))L\(Self.place(x2, y2))\"/>"
     }
 
     mutating func rectangle(_ x: Double, _ y: Double, _ width: Double, _ height: Double, _ style: String) {
-        body += "<rect class=\"\(style)\" x=\"\(Self.number(x))\" y=\"\(Self.number(y))\""
-        body += " width=\"\(Self.number(max(width, 0)))\" height=\"\(Self.number(max(height, 0)))\"/>"
+        body += Self.rectangle(x, y, max(width, 0), height, style) + "/>"
     }
 
     mutating func path(_ commands: String, _ style: String, title: String = "") {
@@ -49,15 +47,13 @@ struct SVG {
         style: String = "t",
         turned: Bool = false
     ) {
-        let turn = turned ? " transform=\"rotate(-90 \(Self.number(x)) \(Self.number(y)))\"" : ""
+        let turn = turned ? " transform=\"rotate(-90 \(Self.place(x, y)))\"" : ""
         body += "<text class=\"\(style)\" x=\"\(Self.number(x))\" y=\"\(Self.number(y))\""
         body += " text-anchor=\"\(anchor.rawValue)\"\(turn)>\(escaped(text))</text>"
     }
 
     mutating func hover(_ x: Double, _ y: Double, _ width: Double, _ height: Double, title: String) {
-        body += "<rect class=\"hover\" x=\"\(Self.number(x))\" y=\"\(Self.number(y))\""
-        body += " width=\"\(Self.number(max(width, 0.1)))\" height=\"\(Self.number(max(height, 0)))\">"
-        body += "<title>\(escaped(title))</title></rect>"
+        body += Self.rectangle(x, y, max(width, 0.1), height, "hover") + "><title>\(escaped(title))</title></rect>"
     }
 
     /// Adds a number in a circle that links to another place of the page.
@@ -71,23 +67,20 @@ struct SVG {
     /// Adds a marker of a series: shapes distinguish series without colours.
     mutating func marker(_ kind: Int, _ x: Double, _ y: Double, _ style: String, title: String = "") {
         let r = 3.6
-        let shape: String
-        switch kind % 6 {
-        case 0: shape = Self.circle(x, y, r)
-        case 1: shape = Self.polygon(x, y, [(-r, -r), (r, -r), (r, r), (-r, r)])
-        case 2: shape = Self.polygon(x, y, [(0, -r * 1.25), (r * 1.15, r), (-r * 1.15, r)])
-        case 3: shape = Self.polygon(x, y, [(0, -r * 1.35), (r * 1.35, 0), (0, r * 1.35), (-r * 1.35, 0)])
-        case 4: shape = Self.polygon(x, y, [(0, r * 1.25), (r * 1.15, -r), (-r * 1.15, -r)])
-        default:
-            shape = Self.polygon(
-                x,
-                y,
+        let corners: [(Double, Double)] =
+            switch kind % 6 {
+            case 0: []
+            case 1: [(-r, -r), (r, -r), (r, r), (-r, r)]
+            case 2: [(0, -r * 1.25), (r * 1.15, r), (-r * 1.15, r)]
+            case 3: [(0, -r * 1.35), (r * 1.35, 0), (0, r * 1.35), (-r * 1.35, 0)]
+            case 4: [(0, r * 1.25), (r * 1.15, -r), (-r * 1.15, -r)]
+            default:
                 [
                     (-1.2, -r), (1.2, -r), (1.2, -1.2), (r, -1.2), (r, 1.2), (1.2, 1.2), (1.2, r),
                     (-1.2, r), (-1.2, 1.2), (-r, 1.2), (-r, -1.2), (-1.2, -1.2),
                 ]
-            )
-        }
+            }
+        let shape = corners.isEmpty ? Self.circle(x, y, r) : Self.polygon(x, y, corners)
         body += "<path class=\"\(style)\" d=\"\(shape)\">"
         if !title.isEmpty { body += "<title>\(escaped(title))</title>" }
         body += "</path>"
@@ -112,12 +105,19 @@ struct SVG {
         return "\(tenths < 0 ? "-" : "")\(abs(tenths) / 10).\(abs(tenths) % 10)"
     }
 
+    /// Coordinates of a path.
+    static func place(_ x: Double, _ y: Double) -> String { "\(number(x)) \(number(y))" }
+
+    private static func rectangle(_ x: Double, _ y: Double, _ w: Double, _ h: Double, _ style: String) -> String {
+        "<rect class=\"\(style)\" x=\"\(number(x))\" y=\"\(number(y))\" width=\"\(number(w))\" height=\"\(number(max(h, 0)))\""
+    }
+
     private static func circle(_ x: Double, _ y: Double, _ r: Double) -> String {
-        "M\(number(x - r)) \(number(y))a\(number(r)) \(number(r)) 0 1 0 \(number(2 * r)) 0"
+        "M\(place(x - r, y))a\(number(r)) \(number(r)) 0 1 0 \(number(2 * r)) 0"
             + "a\(number(r)) \(number(r)) 0 1 0 \(number(-2 * r)) 0z"
     }
 
     private static func polygon(_ x: Double, _ y: Double, _ corners: [(Double, Double)]) -> String {
-        "M" + corners.map { "\(number(x + $0.0)) \(number(y + $0.1))" }.joined(separator: "L") + "z"
+        "M" + corners.map { place(x + $0.0, y + $0.1) }.joined(separator: "L") + "z"
     }
 }

@@ -18,10 +18,9 @@ package struct Tolerance: Sendable, Hashable {
             (field, self.share, amount) = (nil, share, value)
         } else if parts.count == 2, !parts[0].isEmpty, !value.isEmpty {
             (field, share, amount) = (parts[0], percent, value)
-            guard percent != nil || FieldUnit(of: parts[0]).number(value).map({ $0 >= 0 }) == true else {
-                throw CheckError(
-                    "--tolerance \(text.printable): \(parts[0].printable) is \(FieldUnit(of: parts[0]).kind)"
-                )
+            let unit = FieldUnit(of: parts[0])
+            guard percent != nil || unit.number(value).map({ $0 >= 0 }) == true else {
+                throw CheckError("--tolerance \(text.printable): \(parts[0].printable) is \(unit.kind)")
             }
         } else {
             throw CheckError("--tolerance \(text.printable): a share (1%, 0.01) or FIELD=VALUE is expected")

@@ -33,7 +33,7 @@ package struct FieldCheck: Sendable, Hashable {
     ///   checked for each of them and one that begins with `total.`, or with neither, for all together.
     package init(_ text: String) throws(CheckError) {
         let first = Comparison.allCases.compactMap { comparison in
-            Self.firstRange(of: comparison.rawValue, in: text).map { (comparison, $0) }
+            text.firstRange(of: comparison.rawValue).map { (comparison, $0) }
         }.min { ($0.1.lowerBound, -$0.0.rawValue.count) < ($1.1.lowerBound, -$1.0.rawValue.count) }
         guard let (comparison, range) = first else {
             throw CheckError("--check '\(text.printable)': a field, one of >= <= > < == != and a value are expected")
@@ -50,7 +50,7 @@ package struct FieldCheck: Sendable, Hashable {
     /// Lists the violations in a report, a line each; empty if there are none.
     package func failures(in report: JSONTree) throws(CheckError) -> [String] {
         var lines: [String] = []
-        for (place, value) in try FieldPath.values(at: path, in: report, flag: "--check '\(text.printable)'") {
+        for (place, value) in try FieldPath.values(at: path, in: report, flag: flag) {
             if case .null = value, wanted != "null" {
                 lines.append("check failed: \(text.printable): \(place) is null, a rate over nothing")
             } else if try !holds(value, place) {
@@ -62,20 +62,19 @@ package struct FieldCheck: Sendable, Hashable {
 
     /// Looks the field up in an empty report. A typing error is then reported before a long run.
     package func validate(against report: JSONTree) throws(CheckError) {
-        let flag = "--check '\(text.printable)'"
         for (place, value) in try FieldPath.values(at: path, in: report, flag: flag) {
             // A rate without a value does not reveal its kind.
             if case .null = value { _ = FieldUnit(of: place).number(wanted) } else { _ = try holds(value, place) }
         }
     }
 
+    private var flag: String { "--check '\(text.printable)'" }
+
     private func holds(_ value: JSONTree, _ place: String) throws(CheckError) -> Bool {
         if case .number(let number) = value {
             let unit = FieldUnit(of: place)
             guard let bound = unit.number(wanted) else {
-                throw CheckError(
-                    "--check '\(text.printable)': \(place) is \(unit.kind), and \(wanted.printable) is none"
-                )
+                throw CheckError("\(flag): \(place) is \(unit.kind), and \(wanted.printable) is none")
             }
             return switch comparison {
             case .notLess: number >= bound
@@ -90,17 +89,8 @@ package struct FieldCheck: Sendable, Hashable {
         case .equal: return value.shown == wanted
         case .notEqual: return value.shown != wanted
         default:
-            throw CheckError("--check '\(text.printable)': \(place) is no number, only == and != fit it")
+            throw CheckError("\(flag): \(place) is no number, only == and != fit it")
         }
-    }
-
-    private static func firstRange(of word: String, in text: String) -> Range<String.Index>? {
-        var start = text.startIndex
-        while start < text.endIndex {
-            if text[start...].hasPrefix(word) { return start..<text.index(start, offsetBy: word.count) }
-            start = text.index(after: start)
-        }
-        return nil
     }
 
     private static func trimmed(_ text: Substring) -> String {
@@ -111,27 +101,25 @@ package struct FieldCheck: Sendable, Hashable {
 }
 
 /// Unit of a field, derived from its name.
-struct FieldUnit {
-    enum Kind { case bytes, milliseconds, seconds, plain }
-
-    private let unit: Kind
+enum FieldUnit {
+    case bytes, milliseconds, seconds, plain
 
     init(of path: String) {
         let name = JSONTree.lastName(path).lowercased()
         if name.hasSuffix("bytes") || name == "bytelimit" || name.hasSuffix("residentgrowth") {
-            unit = .bytes
+            self = .bytes
         } else if ["p50", "p95", "p99", "loadlatency"].contains(name) || name.hasSuffix("latencymilliseconds") {
-            unit = .milliseconds
+            self = .milliseconds
         } else if name.hasSuffix("seconds"), !name.hasSuffix("pixelmilliseconds") {
-            unit = .seconds
+            self = .seconds
         } else {
-            unit = .plain
+            self = .plain
         }
     }
 
     /// Name of the kind, for messages.
     var kind: String {
-        switch unit {
+        switch self {
         case .bytes: "a number of bytes (64MiB, 1.5GB)"
         case .milliseconds: "a time in milliseconds (40ms, 1.2s)"
         case .seconds: "a time in seconds (90s, 3min)"
@@ -142,7 +130,7 @@ struct FieldUnit {
     /// Parses a value of such a field; `nil` if it is invalid.
     func number(_ text: String) -> Double? {
         if let number = Double(text) { return number.isFinite ? number : nil }
-        switch unit {
+        switch self {
         case .bytes: return QuantityText.bytes(text).map(Double.init)
         case .milliseconds: return QuantityText.duration(text).map { Double($0) / 1e6 }
         case .seconds: return QuantityText.duration(text).map { Double($0) / 1e9 }
@@ -152,8 +140,8 @@ struct FieldUnit {
 
     func shown(_ value: JSONTree) -> String {
         guard case .number(let number) = value else { return value.shown }
-        switch unit {
-        case .bytes where abs(number) < 1e15: return "\(value.shown) (\(Figures.bytes(Int(number))))"
+        switch self {
+        case .bytes where abs(number) < 1e15: return "\(value.shown) (\(bytes: Int(number)))"
         case .milliseconds: return "\(value.shown) ms"
         case .seconds: return "\(value.shown) s"
         default: return value.shown

@@ -2,22 +2,19 @@ enum FieldPath {
     /// Names of the parts of a replay's report.
     private static let parts: Set<String> = ["traces", "total", "sources"]
 
+    typealias Place = (path: String, value: JSONTree)
+
     /// Finds all values of a path, with their full paths.
-    static func values(
-        at path: String,
-        in report: JSONTree,
-        flag: String
-    ) throws(CheckError) -> [(path: String, value: JSONTree)] {
+    static func values(at path: String, in report: JSONTree, flag: String) throws(CheckError) -> [Place] {
         guard case .object(let fields) = report else { return [] }
         var names = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         let first = JSONTree.general(names[0])
         if fields["total"] != nil, fields["traces"] != nil, fields[first] == nil {
             names.insert("total", at: 0)
         }
-        var found: [(path: String, value: JSONTree)] = [("", report)]
+        var found: [Place] = [("", report)]
         for name in names { found = found.flatMap { step(from: $0, to: name) } }
-        found = found.flatMap { elements($0) }
-        let leaves = found.filter {
+        let leaves = found.flatMap { elements($0) }.filter {
             if case .object = $0.value { false } else { true }
         }
         guard !leaves.isEmpty else {
@@ -30,14 +27,10 @@ enum FieldPath {
         return leaves
     }
 
-    private static func step(
-        from place: (path: String, value: JSONTree),
-        to name: String
-    ) -> [(path: String, value: JSONTree)] {
-        elements(place).flatMap { place -> [(path: String, value: JSONTree)] in
-            guard case .object(let fields) = place.value else { return [] }
+    private static func step(from place: Place, to name: String) -> [Place] {
+        elements(place).flatMap { place -> [Place] in
             let plain = JSONTree.general(name)
-            guard let value = fields[plain] else { return [] }
+            guard case .object(let fields) = place.value, let value = fields[plain] else { return [] }
             let path = place.path.isEmpty ? plain : place.path + "." + plain
             guard plain != name else { return [(path, value)] }
             guard case .array(let list) = value, name.hasPrefix(plain + "["), name.hasSuffix("]"),
@@ -47,26 +40,26 @@ enum FieldPath {
         }
     }
 
-    private static func elements(_ place: (path: String, value: JSONTree)) -> [(path: String, value: JSONTree)] {
+    private static func elements(_ place: Place) -> [Place] {
         guard case .array(let list) = place.value else { return [place] }
         return list.enumerated().map { ("\(place.path)[\($0.offset)]", $0.element) }
     }
 
+    /// A path without the numbers of elements and the part of a replay's report.
+    private static func bare(_ path: String) -> String {
+        var name = JSONTree.general(path)
+        for part in parts where name.hasPrefix(part + ".") { name.removeFirst(part.count + 1) }
+        return name
+    }
+
     /// Finds similar names. Those with the fewest letters to change, at most a third of them.
     static func nearNames(_ path: String, in report: JSONTree) -> [String] {
-        var known: Set<String> = []
-        for leaf in report.leaves {
-            var name = JSONTree.general(leaf.path)
-            for part in parts where name.hasPrefix(part + ".") { name.removeFirst(part.count + 1) }
-            known.insert(name)
-        }
-        var wanted = JSONTree.general(path)
-        for part in parts where wanted.hasPrefix(part + ".") { wanted.removeFirst(part.count + 1) }
-        let last = wanted.split(separator: ".").last.map(String.init) ?? wanted
+        let known = Set(report.leaves.map { bare($0.path) })
+        let wanted = bare(path)
+        let last = JSONTree.lastName(wanted)
         return known.map { name -> (String, Int) in
-            let ownLast = name.split(separator: ".").last.map(String.init) ?? name
             // The last name alone may be right, or similar, with a wrong path.
-            return (name, min(Spelling.distance(wanted, name), Spelling.distance(last, ownLast) + 1))
+            (name, min(Spelling.distance(wanted, name), Spelling.distance(last, JSONTree.lastName(name)) + 1))
         }
         .filter { $0.1 <= max(last.count / 3, 2) }
         .sorted { ($0.1, $0.0) < ($1.1, $1.0) }

@@ -110,16 +110,12 @@ extension JSONTree {
 package enum JSONText {
     /// One object with sorted keys, ended by one line feed. Two runs can be compared line by line.
     package static func of(_ report: some Encodable) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(report), as: UTF8.self) + "\n"
+        try encoded(report, .prettyPrinted) + "\n"
     }
 
     /// The same on one line, safe within a page. It has no `<`, `>` or `&`, so that nothing ends a script early.
     static func embedded(_ report: some Encodable) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(report), as: UTF8.self).reduce(into: "") { text, character in
+        try encoded(report, []).reduce(into: "") { text, character in
             switch character {
             case "<": text += "\\u003c"
             case ">": text += "\\u003e"
@@ -127,5 +123,11 @@ package enum JSONText {
             default: text.append(character)
             }
         }
+    }
+
+    private static func encoded(_ report: some Encodable, _ format: JSONEncoder.OutputFormatting) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [format, .sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(report), as: UTF8.self)
     }
 }

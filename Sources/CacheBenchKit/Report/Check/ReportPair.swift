@@ -54,13 +54,10 @@ struct ReportPair {
         }
         guard pairs.count > 1 else { return pairs }
         let folders = new.list("sources")
-        let known = Dictionary(
-            old.list("sources").map { ($0["trace"]?["source"], $0) },
-            uniquingKeysWith: { a, _ in a }
-        )
         for folder in folders where folders.count > 1 {
-            guard let earlier = known[folder["trace"]?["source"]] else { continue }
-            let name = "folder \(folder["trace"]?["source"]?.shown ?? "")"
+            let source = folder["trace"]?["source"]
+            guard let earlier = old.list("sources").first(where: { $0["trace"]?["source"] == source }) else { continue }
+            let name = "folder \(source?.shown ?? "")"
             pairs.append(ReportPair(part: "sources", name: name, old: earlier.measured, new: folder.measured))
         }
         guard let before = old["total"], let now = new["total"] else { return pairs }

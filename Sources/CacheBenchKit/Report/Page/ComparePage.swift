@@ -9,7 +9,7 @@ package enum ComparePage {
         let traces = Set(report.rows.map { "\($0.source)/\($0.trace ?? "")" }).count
         var page = Page(
             title: "Policies compared",
-            lead: "\(Figures.count(traces)) \(traces == 1 ? "trace" : "traces") from "
+            lead: "\(count: traces) \(traces == 1 ? "trace" : "traces") from "
                 + "\(sources.joined(separator: ", ")), with the same budgets, workers and load times"
                 + (report.interrupted ? "; interrupted: these are the rows that were done" : "")
         )
@@ -17,7 +17,7 @@ package enum ComparePage {
         if let best = Self.atMost(pooled, oracle: false) {
             var figures = [
                 (best.policy, "most hits of policies that do not know the future"),
-                (Figures.percent(best.hitRate), "its hit rate at \(Figures.bytes(best.byteLimit))"),
+                (Figures.percent(best.hitRate), "its hit rate at \(bytes: best.byteLimit)"),
             ]
             if let oracle = Self.atMost(pooled, oracle: true) {
                 figures.append((Figures.percent(oracle.hitRate), "hit rate of the oracle there"))
@@ -119,10 +119,10 @@ package enum ComparePage {
         }
         let ahead = atMost(rows, oracle: false)
         var sentence =
-            "With \(Figures.bytes(ahead?.byteLimit ?? Int(largest))) \(ahead?.policy ?? Figures.none) hits "
+            "With \(bytes: ahead?.byteLimit ?? Int(largest)) \(ahead?.policy ?? Figures.none) hits "
             + Figures.percent(ahead?.hitRate)
         if let oracle = atMost(rows, oracle: true) {
-            sentence += ", the oracle, which knows the future, \(Figures.percent(oracle.hitRate))"
+            sentence += ", the oracle, which knows the future, \(percent: oracle.hitRate)"
         }
         page.picture(
             "Hit rate by memory limit: \(name)",
@@ -137,7 +137,7 @@ package enum ComparePage {
             "Blank area by memory limit: \(name)",
             sentence: most == 0
                 ? "Nothing was ever blank."
-                : "Least is blank with \(least?.policy ?? Figures.none) and \(Figures.bytes(least?.byteLimit ?? 0)): "
+                : "Least is blank with \(least?.policy ?? Figures.none) and \(bytes: least?.byteLimit ?? 0): "
                     + "\(Figures.mega(least?.blankPixelMilliseconds ?? 0)) millions of screen pixels times seconds.",
             draw: LineChart(
                 x: budget,

@@ -48,7 +48,7 @@ struct Page {
     /// Adds a line for copying.
     mutating func command(_ text: String) { body += "<pre class=\"command\">\(escaped(text))</pre>\n" }
 
-    struct Cell: ExpressibleByStringLiteral {
+    struct Cell: ExpressibleByStringInterpolation {
         var text: String
         var link: String?
         var id: String?
@@ -88,9 +88,7 @@ struct Page {
             let classes = [
                 index < names || texts.contains(columns[index]) ? "name" : nil,
                 extra.contains(columns[index]) ? "extra" : nil,
-            ].compactMap {
-                $0
-            }
+            ].compactMap { $0 }
             return "<\(tag)" + (classes.isEmpty ? ">" : " class=\"\(classes.joined(separator: " "))\">")
         }
         func row(_ cells: [Cell], isMarked: Bool = false) -> String {

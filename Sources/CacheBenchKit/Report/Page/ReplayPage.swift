@@ -10,17 +10,17 @@ package enum ReplayPage {
     /// - Parameter result: With series, as `ReplayHooks.keepsSeries` makes them.
     package static func text(_ result: ReplayResult) throws -> String {
         let total = result.traces.count == 1 ? result.traces[0] : result.total
-        let name = result.traces.count == 1 ? total.trace.name : "\(Figures.count(result.traces.count)) traces"
+        let name = result.traces.count == 1 ? total.trace.name : "\(count: result.traces.count) traces"
         var page = Page(
             title: "Replay of \(name)",
             lead:
-                "\(Figures.count(total.trace.frames)) frames, \(Figures.seconds(total.trace.seconds)) of panning and zooming"
+                "\(count: total.trace.frames) frames, \(seconds: total.trace.seconds) of panning and zooming"
                 + (result.wasStopped ? "; interrupted: these are the figures so far" : "")
         )
         if let warning = LimitWarning.text(result) { page.warning(warning) }
         page.figures(Self.figures(total))
         if let summary = total.prefetch.summary {
-            page.sentence("Prefetched: \(summary). Needed before they had come: \(Figures.count(total.prefetch.late)).")
+            page.sentence("Prefetched: \(summary). Needed before they had come: \(count: total.prefetch.late).")
         }
         addTiers(total, to: &page)
         let order = worstFirst(result)
@@ -61,7 +61,7 @@ package enum ReplayPage {
     static func figures(_ report: ReplayReport) -> [(value: String, name: String)] {
         [
             (Figures.percent(report.demands.hitRate), "hit rate"),
-            (Figures.bytes(report.memory.peakBytes), "peak memory, of \(Figures.bytes(report.memory.byteLimit))"),
+            (Figures.bytes(report.memory.peakBytes), "peak memory, of \(bytes: report.memory.byteLimit)"),
             (Figures.percent(report.coverage.blank), "blank area"),
             (Figures.percent(report.loads.waste), "loads never drawn"),
             (Figures.milliseconds(report.timeToSharp.p95), "time to sharp, p95"),
@@ -78,22 +78,19 @@ package enum ReplayPage {
 
     private static func addTiers(_ report: ReplayReport, to page: inout Page) {
         guard !report.tiers.isEmpty else { return }
-        func cells(_ words: [String]) -> [Page.Cell] { words.map { Page.Cell($0) } }
+        let source = report.loads.started - report.tiers.reduce(0) { $0 + $1.hits }
         page.table(
             "Tiers below memory",
             columns: ["tier", "hits", "misses", "read", "written", "evicted", "not taken", "mean wait"],
             cells: report.tiers.map { tier in
                 let lookups = tier.hits + tier.misses
-                return cells([
-                    tier.name, Figures.count(tier.hits), Figures.count(tier.misses), Figures.bytes(tier.bytesRead),
-                    Figures.bytes(tier.bytesWritten), Figures.count(tier.evictions), Figures.count(tier.refusals),
-                    Figures.milliseconds(lookups == 0 ? nil : tier.waitMilliseconds / Double(lookups)),
-                ])
+                return [
+                    "\(tier.name)", "\(count: tier.hits)", "\(count: tier.misses)", "\(bytes: tier.bytesRead)",
+                    "\(bytes: tier.bytesWritten)", "\(count: tier.evictions)", "\(count: tier.refusals)",
+                    "\(milliseconds: lookups == 0 ? nil : tier.waitMilliseconds / Double(lookups))",
+                ]
             },
-            foot: cells([
-                "source", Figures.count(report.loads.started - report.tiers.reduce(0) { $0 + $1.hits }), "", "", "", "",
-                "", "",
-            ]),
+            foot: ["source", "\(count: source)", "", "", "", "", "", ""],
             extra: ["evicted", "not taken"]
         )
     }
@@ -106,19 +103,18 @@ package enum ReplayPage {
         )
         page.picture(
             "Hit rate by folder",
-            sentence: "All together \(Figures.percent(result.total.demands.hitRate)) of "
-                + "\(Figures.count(result.total.demands.total)) demands were hits.",
+            sentence: "All together \(percent: result.total.demands.hitRate) of "
+                + "\(count: result.total.demands.total) demands were hits.",
             draw: chart.draw
         )
         func row(_ report: ReplayReport, _ name: Page.Cell) -> [Page.Cell] {
-            [name]
-                + [
-                    Figures.count(report.demands.total), Figures.percent(report.demands.hitRate),
-                    Figures.percent(report.demands.pan.hitRate), Figures.percent(report.demands.zoom.hitRate),
-                    Figures.percent(report.coverage.blank), Figures.percent(report.loads.waste),
-                    Figures.milliseconds(report.timeToSharp.p95), Figures.bytes(report.memory.peakBytes),
-                    Figures.bytes(report.memory.byteLimit),
-                ].map { Page.Cell($0) }
+            let (demands, memory) = (report.demands, report.memory)
+            return [
+                name, "\(count: demands.total)", "\(percent: demands.hitRate)", "\(percent: demands.pan.hitRate)",
+                "\(percent: demands.zoom.hitRate)", "\(percent: report.coverage.blank)",
+                "\(percent: report.loads.waste)", "\(milliseconds: report.timeToSharp.p95)",
+                "\(bytes: memory.peakBytes)", "\(bytes: memory.byteLimit)",
+            ]
         }
         page.table(
             "Traces",
@@ -133,7 +129,7 @@ package enum ReplayPage {
         let names = order.prefix(shown).map { Self.name(result.traces[$0]) }.joined(separator: ", ")
         page.sentence(
             "The worst come first: by blank area times time after the first frame's, then by coarse area. "
-                + (shown < order.count ? "Of \(Figures.count(order.count)) traces these have pictures: \(names)." : "")
+                + (shown < order.count ? "Of \(count: order.count) traces these have pictures: \(names)." : "")
         )
     }
 }
@@ -160,7 +156,7 @@ struct BarList {
             let letters = max(Int(((name - 12) / letter).rounded()), 4)
             svg.text(bar.name.shortened(to: letters), name - 6, y + 15, .end)
             svg.rectangle(name, y + 3, room * min(max(bar.value, 0), 1), row - 7, "a0")
-            svg.hover(0, y, size.width, row, title: "\(bar.name): \(Figures.percent(bar.value))")
+            svg.hover(0, y, size.width, row, title: "\(bar.name): \(percent: bar.value)")
             svg.text(Figures.percent(bar.value), name + room * min(max(bar.value, 0), 1) + 5, y + 15)
         }
         let bottom = Double(bars.count) * row

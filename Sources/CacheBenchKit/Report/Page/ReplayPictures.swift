@@ -27,22 +27,19 @@ struct ReplayPictures {
 
     private func moments(_ page: inout Page) {
         guard !series.moments.isEmpty else {
-            page.sentence("Nothing that a frame needed was ever missing.")
-            return
+            return page.sentence("Nothing that a frame needed was ever missing.")
         }
         page.table(
             "Worst moments",
             columns: ["#", "at", "for", "blank", "coarse", "tiles", "place", "scale", "speed", "cause"],
             cells: series.moments.enumerated().map { index, moment in
-                let zoom =
-                    abs(moment.zoomSpeed) > 0.1 ? ", \(Figures.decimal(moment.zoomSpeed, places: 1)) oct/s" : ""
+                let zoom = abs(moment.zoomSpeed) > 0.1 ? ", \(Figures.decimal(moment.zoomSpeed)) oct/s" : ""
+                func whole(_ value: Double) -> String { Figures.decimal(value, places: 0) }
                 return [
-                    Page.Cell("\(index + 1)", id: "\(link)\(index + 1)"), Page.Cell(Figures.seconds(moment.seconds)),
-                    Page.Cell(Figures.seconds(moment.duration)), Page.Cell(Figures.percent(moment.blank)),
-                    Page.Cell(Figures.percent(moment.coarse)), Page.Cell(Figures.count(moment.missingTiles)),
-                    Page.Cell("\(Figures.decimal(moment.x, places: 0)), \(Figures.decimal(moment.y, places: 0))"),
-                    Page.Cell(Figures.scale(moment.scale)),
-                    Page.Cell("\(Figures.decimal(moment.speed, places: 0)) px/s\(zoom)"), Page.Cell(moment.cause.text),
+                    Page.Cell("\(index + 1)", id: "\(link)\(index + 1)"), "\(seconds: moment.seconds)",
+                    "\(seconds: moment.duration)", "\(percent: moment.blank)", "\(percent: moment.coarse)",
+                    "\(count: moment.missingTiles)", "\(whole(moment.x)), \(whole(moment.y))",
+                    "\(Figures.scale(moment.scale))", "\(whole(moment.speed)) px/s\(zoom)", "\(moment.cause.text)",
                 ]
             },
             names: 0,
@@ -66,10 +63,7 @@ struct ReplayPictures {
     ) {
         let values = series.buckets.map { $0.share(pixels($0)) }
         let most = values.max() ?? 0
-        guard most > 0 else {
-            page.sentence("\(heading): none.")
-            return
-        }
+        guard most > 0 else { return page.sentence("\(heading): none.") }
         let chart = StackedChart(
             stride: series.bucketSeconds,
             x: time,
@@ -79,8 +73,8 @@ struct ReplayPictures {
         )
         page.picture(
             heading,
-            sentence: "At most \(Figures.percent(most)) of the screen in any \(Figures.seconds(series.bucketSeconds)); "
-                + "\(Figures.percent(share)) over the frames that moved or lacked a tile.",
+            sentence: "At most \(percent: most) of the screen in any \(seconds: series.bucketSeconds); "
+                + "\(percent: share) over the frames that moved or lacked a tile.",
             draw: chart.draw
         )
     }
@@ -103,8 +97,8 @@ struct ReplayPictures {
         page.picture(
             "Memory over time, by tier",
             sentence:
-                "At most \(Figures.bytes(memory.peakBytes)) of the limit of \(Figures.bytes(memory.byteLimit)) were "
-                + "in use, \(Figures.percent(memory.peakBytes, of: memory.byteLimit)).",
+                "At most \(bytes: memory.peakBytes) of the limit of \(bytes: memory.byteLimit) were "
+                + "in use, \(percent: memory.peakBytes, of: memory.byteLimit).",
             draw: chart.draw
         )
     }
@@ -127,37 +121,37 @@ struct ReplayPictures {
         page.picture(
             "Demands over time, by outcome",
             sentence:
-                "Of \(Figures.count(demands.total)) demands \(Figures.percent(demands.hitRate)) were resident when a "
-                + "frame first needed them, \(Figures.percent(demands.late, of: demands.total)) were on their way and "
-                + "\(Figures.percent(demands.missed, of: demands.total)) were not even started.",
+                "Of \(count: demands.total) demands \(percent: demands.hitRate) were resident when a "
+                + "frame first needed them, \(percent: demands.late, of: demands.total) were on their way and "
+                + "\(percent: demands.missed, of: demands.total) were not even started.",
             draw: chart.draw
         )
     }
 
     private func map(_ page: inout Page) {
         guard !series.tiles.isEmpty || series.path.count > 1 else { return }
+        let chart = MapChart(series: series, link: link)
         guard !series.tiles.isEmpty else {
-            page.picture(
+            return page.picture(
                 "The way over the world",
                 sentence:
                     "Where the middle of the screen was, with the worst moments; the loaded tiles are recorded under the virtual clock only.",
-                draw: MapChart(series: series, link: link).draw
+                draw: chart.draw
             )
-            return
         }
         let counts = Dictionary(grouping: series.tiles, by: \.use).mapValues(\.count)
         func count(_ use: ReplaySeries.Use) -> String { Figures.count(counts[use] ?? 0) }
         let rest =
             series.forgottenTiles > 0
-            ? " \(Figures.count(series.forgottenTiles)) later loads of still other tiles are not on the map." : ""
+            ? " \(count: series.forgottenTiles) later loads of still other tiles are not on the map." : ""
         page.picture(
             "The world, and what became of its tiles",
             sentence:
-                "Of \(Figures.count(series.tiles.count)) tiles that were loaded \(count(.prefetched)) were there before "
+                "Of \(count: series.tiles.count) tiles that were loaded \(count(.prefetched)) were there before "
                 + "they were needed, \(count(.drawn)) were loaded when they were needed, and \(count(.wasted)) "
-                + "(\(Figures.percent(counts[.wasted] ?? 0, of: series.tiles.count))) were never drawn; all levels lie upon "
+                + "(\(percent: counts[.wasted] ?? 0, of: series.tiles.count)) were never drawn; all levels lie upon "
                 + "each other, finer ones on top. Numbers are the worst moments." + rest,
-            draw: MapChart(series: series, link: link).draw
+            draw: chart.draw
         )
     }
 
@@ -166,8 +160,7 @@ struct ReplayPictures {
         let (waits, percentiles) = (series.waits, report.timeToSharp)
         let total = waits.reduce(0) { $0 + $1.count }
         guard total > 0, let longest = waits.last?.milliseconds else {
-            page.sentence("Time to sharp: no tile had to be waited for.")
-            return
+            return page.sentence("Time to sharp: no tile had to be waited for.")
         }
         var seen = 0
         var points: [(x: Double, y: Double)] = [(0, 0)]
@@ -190,16 +183,15 @@ struct ReplayPictures {
                 )
             ],
             verticals: [("p50", percentiles.p50), ("p95", percentiles.p95), ("p99", percentiles.p99)].compactMap {
-                name,
-                value in
-                value.map { ChartRule(value: $0, name: "\(name) \(Figures.milliseconds($0))", style: "rule") }
+                mark in
+                mark.1.map { ChartRule(value: $0, name: "\(mark.0) \(milliseconds: $0)", style: "rule") }
             }
         )
         page.picture(
             "Time to sharp",
-            sentence: "Of \(Figures.count(total)) tiles that were no hits half could be drawn within "
-                + "\(Figures.milliseconds(percentiles.p50)), 95 % within \(Figures.milliseconds(percentiles.p95)), and the "
-                + "slowest after \(Figures.milliseconds(longest)).",
+            sentence: "Of \(count: total) tiles that were no hits half could be drawn within "
+                + "\(milliseconds: percentiles.p50), 95 % within \(milliseconds: percentiles.p95), and the "
+                + "slowest after \(milliseconds: longest).",
             draw: chart.draw
         )
     }

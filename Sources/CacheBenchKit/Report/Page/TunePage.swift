@@ -16,8 +16,8 @@ package enum TunePage {
         var page = Page(
             title: report.suggested.map { "Use a memory limit of \(MemoryLimit.bytes($0.byteLimit).shown)" }
                 ?? "No memory limit found",
-            lead: TuneText.reason(report) + " \(Figures.count(report.traces.count)) "
-                + (report.traces.count == 1 ? "trace" : "traces") + ", \(Figures.seconds(seconds))."
+            lead: TuneText.reason(report) + " \(count: report.traces.count) "
+                + (report.traces.count == 1 ? "trace" : "traces") + ", \(seconds: seconds)."
                 + (report.interrupted ? " Interrupted: this is what had been found." : "")
         )
         if let warning = LimitWarning.text(report) { page.warning(warning) }
@@ -31,18 +31,16 @@ package enum TunePage {
             if let effort = suggested.effort {
                 page.sentence(
                     "Its effort is \(Figures.plain(effort)), the largest tried with at most "
-                        + "\(Figures.percent(report.maximumWaste)) waste, or 0 if none above 0 has so little."
+                        + "\(percent: report.maximumWaste) waste, or 0 if none above 0 has so little."
                 )
             }
             page.command("cachebench replay " + suggested.flags)
         }
         addCurves(report, to: &page)
+        addTable(report, to: &page)
         if let shown {
-            addTable(report, to: &page)
             page.heading("At the suggested limit: \(shown.report.trace.name)", id: "suggested")
             ReplayPictures(report: shown.report, series: shown.series).add(to: &page)
-        } else {
-            addTable(report, to: &page)
         }
         return page.text(
             data: try JSONText.embedded(Data(report: report, series: shown?.series)),
@@ -151,16 +149,15 @@ package enum TunePage {
                 ).draw
             )
         }
-        func shares(_ value: (TuneReport.Row) -> Double?) -> [(x: Double, y: Double)] {
-            own.compactMap { row in value(row).map { (Double(row.byteLimit), $0) } }
-        }
         func picture(_ heading: String, _ name: String, _ value: (TuneReport.Row) -> Double?, look: Int) {
-            let points = shares(value)
+            let points: [(x: Double, y: Double)] = own.compactMap { row in
+                value(row).map { (Double(row.byteLimit), $0) }
+            }
             page.picture(
                 "\(heading) by memory limit",
                 sentence:
-                    "From the smallest to the largest limit \(name) goes from \(Figures.percent(points.first?.y)) to "
-                    + "\(Figures.percent(points.last?.y)).",
+                    "From the smallest to the largest limit \(name) goes from \(percent: points.first?.y) to "
+                    + "\(percent: points.last?.y).",
                 draw: LineChart(
                     x: budget,
                     y: Axis(title: name, unit: .share, upTo: min(max(points.map(\.y).max() ?? 0, 0.0001) * 1.05, 1)),
@@ -177,8 +174,8 @@ package enum TunePage {
         report.rows.grouped { row in
             [
                 "\(row.workers) workers", row.tileSize.map { "\($0) px" },
-                row.compressedShare.map { "\(Figures.percent($0)) compressed" },
-                row.storeLimit.map { "a store of \(Figures.bytes($0))" },
+                row.compressedShare.map { "\(percent: $0) compressed" },
+                row.storeLimit.map { "a store of \(bytes: $0)" },
             ].compactMap { $0 }.joined(separator: ", ")
         }
         .map { (name: $0.key, rows: $0.elements) }
@@ -186,16 +183,16 @@ package enum TunePage {
 
     private static func sentence(_ report: TuneReport, _ beside: [TuneReport.Row]) -> String {
         guard let suggested = report.suggested else { return TuneText.reason(report) }
-        var text = "At \(Figures.bytes(suggested.byteLimit)) \(Figures.percent(suggested.hitRate)) of demands are hits"
+        var text = "At \(bytes: suggested.byteLimit) \(percent: suggested.hitRate) of demands are hits"
         if let oracle = beside.last(where: { $0.policy == "oracle" && $0.byteLimit <= suggested.byteLimit }) {
             text +=
-                "; an oracle that knows the future reaches \(Figures.percent(oracle.hitRate)) with "
+                "; an oracle that knows the future reaches \(percent: oracle.hitRate) with "
                 + Figures.bytes(oracle.byteLimit)
         }
         if let lru = report.largestLRU(within: suggested.byteLimit) {
             text +=
                 "; plain LRU of as many bytes of decoded tiles, without prefetch, would hit "
-                + "\(Figures.percent(lru.demandHitRate)) if loads took no time"
+                + "\(percent: lru.demandHitRate) if loads took no time"
         }
         return text + "."
     }

@@ -25,30 +25,18 @@ package enum ZoomOutPage {
             ("needed tiles", { Double($0.neededBytes) }), ("most in use", { Double($0.peakBytes) }),
         ]
         let times = last.neededBytes > 0 ? Double(last.bitmapBytes) / Double(last.neededBytes) : 0
+        let (near, far) = (rows[0].factor, last.factor)
+        let across = Axis(logarithmic: "zoomed out, times", unit: .count, from: near, upTo: far, base: 2)
         let values = rows.flatMap { row in lines.map { $0.1(row) } }.filter { $0 > 0 }
         page.picture(
             "Memory by how far it is zoomed out",
             sentence:
-                "Zoomed out \(factor) times one bitmap takes \(Figures.bytes(last.bitmapBytes)), the tiles that the screen "
-                + "needs take \(Figures.bytes(last.neededBytes)): "
+                "Zoomed out \(factor) times one bitmap takes \(bytes: last.bitmapBytes), the tiles that the screen "
+                + "needs take \(bytes: last.neededBytes): "
                 + "\(Figures.decimal(times, places: times < 100 ? 1 : 0)) times less.",
             draw: LineChart(
-                x: { _ in
-                    Axis(
-                        logarithmic: "zoomed out, times",
-                        unit: .count,
-                        from: rows[0].factor,
-                        upTo: last.factor,
-                        base: 2
-                    )
-                },
-                y: Axis(
-                    logarithmic: "memory",
-                    unit: .bytes,
-                    from: values.min() ?? 1,
-                    upTo: values.max() ?? 2,
-                    base: 4
-                ),
+                x: { _ in across },
+                y: Axis(logarithmic: "memory", unit: .bytes, from: values.min() ?? 1, upTo: values.max() ?? 2, base: 4),
                 series: lines.enumerated().map { index, line in
                     ChartSeries(
                         name: line.0,
@@ -66,12 +54,11 @@ package enum ZoomOutPage {
             ],
             cells: rows.map { row in
                 [
-                    Figures.short(row.factor) + " times",
-                    Figures.bytes(row.bitmapBytes), Figures.bytes(row.fullResolutionBytes),
-                    Figures.count(row.neededTiles),
-                    Figures.bytes(row.neededBytes), Figures.bytes(row.peakBytes), Figures.percent(row.hitRate),
-                    Figures.percent(row.sharp), Figures.percent(row.blank),
-                ].map { Page.Cell($0) }
+                    "\(Figures.short(row.factor)) times", "\(bytes: row.bitmapBytes)",
+                    "\(bytes: row.fullResolutionBytes)",
+                    "\(count: row.neededTiles)", "\(bytes: row.neededBytes)", "\(bytes: row.peakBytes)",
+                    "\(percent: row.hitRate)", "\(percent: row.sharp)", "\(percent: row.blank)",
+                ]
             },
             extra: ["full resolution", "tiles", "hits", "sharp", "blank"]
         )

@@ -90,9 +90,7 @@ struct PageBrowserTests {
         tuning.workers = [2, 4]
         let inputs: [@Sendable () throws -> ReplayInput] = [{ try ReplayInput(lively: one) }]
         let tuned = try Tune(tuning, inputs: inputs).run()
-        let shown = try tuned.suggested.flatMap {
-            try Tune.shown($0, options: tuning, report: tuned, inputs: inputs)
-        }
+        let shown = try Tune.shown(tuned, options: tuning, inputs: inputs)
         return [
             ("replay.html", try ReplayPage.text(result)), ("too-small.html", try ReplayPage.text(tooSmall)),
             ("many.html", try ReplayPage.text(manyTraces(one))), ("tune.html", try TunePage.text(tuned, shown: shown)),
