@@ -253,7 +253,11 @@ package struct AdaptivePolicy: PrefetchPolicy {
         as former: Candidates.Former? = nil,
         entersAfter: Double = .infinity
     ) {
-        guard candidates.claim(key) else { return }
+        guard candidates.claim(key) else {
+            // Without room for it, the tile is no candidate any more.
+            if let former { samples.leave(former.sample, time: motion.time) }
+            return
+        }
         var sample = -1
         if bin >= 0 {
             if let former, former.bin == bin, samples.isOpen(former.sample, bin) {

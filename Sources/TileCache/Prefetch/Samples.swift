@@ -37,6 +37,9 @@ struct Samples: Sendable {
     /// Number of samples that have not ended.
     var count: Int { end - first }
 
+    /// Number of open samples whose tiles are candidates of their bins. Looks at all of them.
+    var presentCount: Int { (first..<end).count { bins[slot($0)] >= 0 && ring[slot($0)].left == .infinity } }
+
     private func slot(_ number: Int) -> Int { number & (capacity - 1) }
 
     private func isCurrent(_ number: Int) -> Bool { number >= first && number < end }

@@ -340,6 +340,25 @@ import Testing
         #expect(session.policy.seen.records.count == session.policy.seen.capacity)
     }
 
+    /// Exactly the samples of the present candidates have not been left, also if there are more tiles than candidates.
+    @Test(arguments: [false, true], [1000.0, 3840]) func samplesAreLeftByTheirTiles(wraps: Bool, width: Double) throws {
+        var session = try Session(wrapsX: wraps)
+        var random = SplitMix64(seed: 7)
+        var (x, y, scale) = (65_000.0, 30_000.0, 0.26)
+        for step in 0..<600 {
+            switch random.next() % 8 {
+            case 0: scale = PortableMath.exp2(-2 - 3 * random.nextUnit())
+            case 1: (x, y) = (65_536 * random.nextUnit(), 65_536 * random.nextUnit())
+            case 2, 3: break
+            default: (x, y) = (x + 90 / scale * random.nextUnit(), y - 40 / scale * random.nextUnit())
+            }
+            _ = session.show(Self.view(x, y, scale: scale, width: width, height: width / 2))
+            let policy = session.policy
+            let open = policy.candidates.list.count { policy.samples.isOpen($0.sample, Int($0.bin)) }
+            #expect(policy.samples.presentCount == open, "step \(step)")
+        }
+    }
+
     @Test func absurdViewportsLeaveFiniteOdds() throws {
         for wraps in [false, true] {
             var session = try Session(wrapsX: wraps)
