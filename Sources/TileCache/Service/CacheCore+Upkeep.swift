@@ -98,7 +98,7 @@ extension CacheCore {
         if let region = MemoryRegion(byteCount: maximum / slotBytes * slotBytes) { return region }
         guard configuration.maximumByteLimit == nil, limit >= slotBytes,
             let region = MemoryRegion(byteCount: limit / slotBytes * slotBytes)
-        else { throw .outOfMemory(bytes: maximum) }
+        else { throw .outOfMemory(size: .bytes(maximum)) }
         return region
     }
 

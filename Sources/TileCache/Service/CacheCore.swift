@@ -43,7 +43,7 @@ final class CacheCore: Sendable {
             settings.maximumByteLimit = settings.byteLimit
             reserved = Self.pageRegion(for: settings)
         }
-        guard let region = reserved else { throw .outOfMemory(bytes: settings.maximumByteLimit) }
+        guard let region = reserved else { throw .outOfMemory(size: .bytes(settings.maximumByteLimit)) }
         let pool = PoolState(configuration: settings)
         self.configuration = configuration
         clock = configuration.clock

@@ -20,7 +20,7 @@ struct LevelSynthesis: Sendable {
         let fine = pyramid.levels[options.synthesizedLevels]
         let bytes = options.format.byteCount(width: fine.pixelWidth, height: fine.pixelHeight) ?? 1
         guard let spare = MemoryRegion(byteCount: bytes.roundedUp(toPages: pageBytes)) else {
-            throw .outOfMemory(bytes: bytes)
+            throw .outOfMemory(size: .bytes(bytes))
         }
         levels = options.synthesizedLevels
         self.halver = halver
