@@ -14,7 +14,9 @@ struct Stores: Sendable {
     /// Bytes of the stores at the last reading.
     private(set) var byteCount = 0
     /// When to read these bytes again.
-    private var due = Int64.min
+    private var heldMemory = HeldMemory()
+    /// Invalidations that have not reached the stores yet, by data set.
+    private var pending: [TileStoreNamespace: Int] = [:]
 
     var isEmpty: Bool { records.isEmpty }
     /// Stores that exist. Asked for without the lock: the result may be the last to release one.
@@ -48,10 +50,10 @@ struct Stores: Sendable {
 
     /// Whether to read the stores' bytes. At most once a second, or now if the time is `nil`.
     mutating func startMeasuring(now: Int64?) -> Bool {
-        guard !records.isEmpty, now ?? due >= due else { return false }
-        if let now { due = now + 1_000_000_000 }
-        return true
+        !records.isEmpty && heldMemory.startMeasuring(now: now)
     }
 
     mutating func set(byteCount: Int) { self.byteCount = byteCount }
 }
+    mutating func postponeMeasuring(now: Int64) { heldMemory.postpone(now: now) }
+
