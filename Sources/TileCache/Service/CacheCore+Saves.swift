@@ -95,8 +95,14 @@ extension CacheCore {
     func persist(_ invalidation: LayerTiers.Invalidation, of tiers: LayerTiers) {
         executor.interleave?()
         tiers.endWrites(before: invalidation)
+        // A forked child process has no thread for it.
+        guard !isForked else { return activity.leave() }
         executor.run(storeQueue) { [self] in
             tiers.persist(invalidation)
+            perform { state in
+                guard state.stores.endInvalidation(of: tiers.namespace) else { return }
+                for layer in state.layers where layer.tiers?.namespace == tiers.namespace { layer.tiers?.open() }
+            }
             activity.leave()
         }
     }
@@ -134,14 +140,14 @@ extension CoreState {
         from origin: Int?
     ) -> Saving? {
         let (key, record) = (ticket.key, layers[ticket.key.layer])
-        guard result == .pixels || result == .absent, let tiers = record.tiers, pool.hasLanded(key, result) else {
-            return nil
-        }
+        guard result == .pixels || result == .absent, let tiers = record.tiers else { return nil }
         let values = notes.now
+        // All of this counts for tiles that an invalidation under way may spare, too.
         if values.freshness?.expires != nil { tiers.noteExpiry() }
         // What waits of an earlier load would be stored with its freshness, and with the pixels of this one.
         let waiting = saves.isEmpty ? 0 : changeSaves { $0.forgetAll(of: key) }
         if values.hasHoles { pool.markHoles(key) }
+        guard pool.hasLanded(key, result) || values.freshness == .notStored else { return nil }
         // A tile made of others has neither expiry nor generation of its own. One with holes may be made whole later.
         if record.makes(key.level), values.hasHoles || !tiers.keepsMadeTiles { return nil }
         let isWanted = ticket.isDemand || pool.isNeeded(key)

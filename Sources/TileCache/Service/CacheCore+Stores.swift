@@ -126,7 +126,7 @@ extension CacheCore {
         _ use: (TileStoreEntry, TileStoreFreshness.State) -> EntryUse
     ) {
         let (store, key) = (tiers.stores[index], tiers.key(of: tile))
-        guard !tiers.isRemoving(tile), !counts || tiers.isWorthAsking(index, store.presence(of: key)) else { return }
+        guard tiers.mayRead(tile), !counts || tiers.isWorthAsking(index, store.presence(of: key)) else { return }
         let (start, wall) = (clock(), configuration.wallClock())
         var found = EntryUse.unusable
         _ = store.get(key, shape: tiers.shape(of: tile), deadline: limit) { entry in

@@ -32,6 +32,18 @@ struct Stores: Sendable {
     mutating func adopt(_ tiers: LayerTiers, bytes: Int) {
         for store in tiers.stores where index(of: store) == nil { records.append(Record(store)) }
         byteCount += bytes
+        // The layer may be one that was removed after an invalidation: it must not read what that is to remove.
+        if pending[tiers.namespace] != nil { tiers.wait() }
+    }
+
+    /// Notes an invalidation that has to reach the stores.
+    mutating func beginInvalidation(of namespace: TileStoreNamespace) { pending[namespace, default: 0] += 1 }
+
+    /// Notes the end of an invalidation; returns whether its data set has no other.
+    mutating func endInvalidation(of namespace: TileStoreNamespace) -> Bool {
+        let rest = (pending[namespace] ?? 1) - 1
+        pending[namespace] = rest > 0 ? rest : nil
+        return rest <= 0
     }
 
     /// Keeps the counts of a layer that is removed.
@@ -53,7 +65,7 @@ struct Stores: Sendable {
         !records.isEmpty && heldMemory.startMeasuring(now: now)
     }
 
-    mutating func set(byteCount: Int) { self.byteCount = byteCount }
-}
     mutating func postponeMeasuring(now: Int64) { heldMemory.postpone(now: now) }
 
+    mutating func set(byteCount: Int) { self.byteCount = byteCount }
+}

@@ -368,7 +368,10 @@ import Testing
         let tiers = try #require(run.scene.cache.core.read { $0.record(of: run.layer)?.tiers })
         let region = PixelRect(minX: 0, minY: 0, maxX: 64, maxY: 64)
         let pyramid = run.scene.pyramid
-        let invalidation = tiers.invalidate(pyramid.levels.indices.map { pyramid.range(overlapping: region, at: $0) })
+        let invalidation = tiers.invalidate(
+            pyramid.levels.indices.map { pyramid.range(overlapping: region, at: $0) },
+            isWhole: false
+        )
         tiers.endWrites(before: invalidation)
         let persist = { @Sendable in tiers.persist(invalidation) }
         store.afterReading = persist
