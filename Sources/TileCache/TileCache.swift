@@ -73,7 +73,7 @@ public final class TileCache: Sendable {
     /// Creates a cache and its workers. Nothing is loaded until a view is updated.
     ///
     /// - Throws: ``TileCacheError/invalidConfiguration(_:)`` if a setting is out of its range, or in a child of `fork()`;
-    ///   ``TileCacheError/outOfMemory(bytes:)`` if the system denies the addresses.
+    ///   ``TileCacheError/outOfMemory(size:)`` if the system denies the addresses.
     public init(_ configuration: Configuration) throws(TileCacheError) {
         self.configuration = configuration
         core = try CacheCore(configuration: configuration)

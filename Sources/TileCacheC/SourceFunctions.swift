@@ -296,7 +296,7 @@ public func tileCacheRequestCompleteCopying(
         }
         guard isCalled else { throw .noRoom("there is no room for tile \(request.tile) now") }
         if case .wrongSize(let expected, let delivered)? = failure {
-            throw .argument("\(delivered) bytes, \(bytesPerRow) a row, are not the tile's \(expected)")
+            throw .argument("\(delivered.bytes) bytes, \(bytesPerRow) a row, are not the tile's \(expected.bytes)")
         }
     }
 }

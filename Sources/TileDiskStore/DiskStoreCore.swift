@@ -122,9 +122,14 @@ final class DiskStoreCore: @unchecked Sendable {
         // Damaged files could not be replaced before.
         if writer == nil, !state.withLock({ $0.isClosed }) { reset() }
         let (writes, renewals) = state.withLock { $0.buffer.take(bytes: Self.batchBytes) }
+        let generations = state.withLock { $0.generations }
         if !writes.isEmpty || !renewals.isEmpty {
             var outcome = DiskWriter.Outcome()
             attempt { writer throws(SQLFailure) in
+                // A generation that could not be stored must not be chosen again while its entries are there.
+                for name in Set(writes.map(\.key.namespace)) {
+                    if let generation = generations[name], generation > 0 { try writer.raise(name, to: generation) }
+                }
                 try writer.write(writes, &outcome)
                 outcome.renewed += try writer.renew(renewals)
             }

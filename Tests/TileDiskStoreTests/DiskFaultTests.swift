@@ -209,6 +209,25 @@ import TileCache
         #expect(store.bytes(key) != nil && store.cause(other) == .absent)
     }
 
+    /// A generation that could not be stored is stored with the first of its entries. In the next run it would be chosen
+    /// again, and these would count as newer than its invalidation.
+    @Test func aGenerationIsStoredBeforeItsEntries() throws {
+        let folder = ScratchFolder()
+        let disk = FaultyDisk()
+        let key = MadeEntry.key(1)
+        do {
+            let store = try Self.open(folder, disk)
+            #expect(store.put(key, MadeEntry.bytes(key, version: 1, count: 5000), generation: 1) == .accepted)
+            disk.set(.readOnly)
+            #expect(!store.raiseGeneration(of: key.namespace, to: 1))
+            disk.set(nil)
+            store.flush()
+            #expect(store.bytes(key) != nil)
+        }
+        let store = try Self.open(folder)
+        #expect(store.generation(of: key.namespace) == 1 && store.bytes(key) != nil)
+    }
+
     @Test(arguments: [200_000, 1_000_000, 2_000_000])
     func aFullDisk(bytes: Int) throws {
         let folder = ScratchFolder()

@@ -167,7 +167,7 @@ extension TilePixels {
         let bytes = [UInt8](repeating: 0xEE, count: Int(bits >> 8 % UInt64(byteCount)))
         let strides: [Int?] = [nil, 0, -1, .min, .max, bytesPerRow - 1]
         let stride = strides[Int(bits >> 5 % UInt64(strides.count))]
-        let wrong = TileFailure.wrongSize(expectedBytes: byteCount, deliveredBytes: bytes.count)
+        let wrong = TileFailure.wrongSize(expected: .bytes(byteCount), delivered: .bytes(bytes.count))
         var failure = wrong
         bytes.withUnsafeBytes { bytes in
             do throws(TileFailure) { try copy(from: bytes, bytesPerRow: stride) } catch { failure = error }

@@ -7,7 +7,7 @@ public enum TileCacheError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A layer's tiles are larger than the byte limit, or their size overflows.
     case invalidLayer(String)
     /// The system denied memory that the cache reserves at the start.
-    case outOfMemory(bytes: Int)
+    case outOfMemory(size: ByteCount)
     /// The cache has been shut down.
     case isShutDown
 
@@ -19,7 +19,7 @@ public enum TileCacheError: Error, Hashable, Sendable, CustomStringConvertible {
         case .invalidPyramid(let reason): "invalid pyramid: \(reason)"
         case .invalidConfiguration(let reason): "invalid configuration: \(reason)"
         case .invalidLayer(let reason): "invalid layer: \(reason)"
-        case .outOfMemory(let bytes): "the system denied \(bytes) bytes of memory"
+        case .outOfMemory(let size): "the system denied \(size.bytes) bytes of memory"
         case .isShutDown: "the cache has been shut down"
         }
     }

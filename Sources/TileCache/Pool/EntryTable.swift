@@ -19,11 +19,13 @@ struct EntryFlags: OptionSet {
     static let refused = EntryFlags(rawValue: 128)
     /// Waits to be given to stores until it is drawn.
     static let unsaved = EntryFlags(rawValue: 256)
+    /// Made of other tiles, of which some failed for good.
+    static let holes = EntryFlags(rawValue: 512)
 
     /// Flags kept without pixels.
     static let remembered: EntryFlags = [.absent, .failed, .refused]
     /// Flags removed together with the pixels.
-    static let ofPixels: EntryFlags = [.seen, .prefetched, .stale, .encodedIsSmaller, .unsaved]
+    static let ofPixels: EntryFlags = [.seen, .prefetched, .stale, .encodedIsSmaller, .unsaved, .holes]
 }
 
 /// List of an entry; each entry is on exactly one.

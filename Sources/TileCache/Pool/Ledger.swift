@@ -146,9 +146,12 @@ extension PoolState {
 
     /// Charges memory outside of the pool; returns whether there was room for its growth.
     mutating func charge(_ growth: Int, to account: Ledger.Account) -> Bool {
-        guard growth <= 0 || configuration.grantsBookkeeping || (!isOverLimit && makeBytes(growth)) else {
-            return false
-        }
+        // What would not fit beside the other accounts evicts nothing.
+        let most = ledger.limit - ledger.accountBytes - ledger.heldBytes - ledger.inFlightBytes
+        guard
+            growth <= 0 || configuration.grantsBookkeeping
+                || (growth <= most && !isOverLimit && makeBytes(growth))
+        else { return false }
         note(growth, in: account)
         return true
     }

@@ -29,6 +29,13 @@ extension PoolState {
         table.note(number) { $0.flags.insert(.unsaved) }
     }
 
+    /// Marks a tile that was made without some of its descendants. What is made of it counts as such too.
+    mutating func markHoles(_ key: TileKey) {
+        let number = table.find(key)
+        guard number != .none, table[number].residency.isResident else { return }
+        table.note(number) { $0.flags.insert(.holes) }
+    }
+
     func isUnsaved(_ key: TileKey) -> Bool { table[key]?.flags.contains(.unsaved) ?? false }
 
     /// Leases a decoded, current tile that is given to stores; `nil` if it is not.

@@ -8,6 +8,9 @@ struct HeldMemory: Sendable {
         if let now { due = now + 1_000_000_000 }
         return true
     }
+
+    /// Postpones the next reading by a minute. There was no room: tiles may have been evicted for it in vain.
+    mutating func postpone(now: Int64) { due = now + 60_000_000_000 }
 }
 
 extension Layers {
@@ -47,11 +50,17 @@ extension CacheCore {
         let storeBytes = asked.stores?.living.memorySize.bytes
         let sourceBytes = asked.sources?.reduce(ByteCount.bytes(0)) { $0 + $1.heldMemory }.bytes
         perform { state in
-            // Without room, which only leases and pins can take, it is tried again.
-            if let storeBytes, state.pool.charge(storeBytes - state.stores.byteCount, to: .stores) {
-                state.stores.set(byteCount: storeBytes)
+            // Without room, it is tried again.
+            if let storeBytes {
+                if state.pool.charge(storeBytes - state.stores.byteCount, to: .stores) {
+                    state.stores.set(byteCount: storeBytes)
+                } else if let now {
+                    state.stores.postponeMeasuring(now: now)
+                }
             }
-            if let sourceBytes { _ = state.pool.charge(sourceBytes - state.pool.ledger[.sources], to: .sources) }
+            if let sourceBytes, !state.pool.charge(sourceBytes - state.pool.ledger[.sources], to: .sources), let now {
+                state.layers.postponeMeasuring(now: now)
+            }
         }
     }
 }

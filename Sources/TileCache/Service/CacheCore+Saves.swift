@@ -30,7 +30,7 @@ extension CacheCore {
         let freshness = save.freshness ?? TileStoreFreshness(stored: now)
         // An entry that no look-up can use replaces an older one, and has none of the bytes: an answer that must not be
         // kept.
-        let isUseless = freshness.isUseless(at: now)
+        let isUseless = freshness == .notStored || freshness.isUseless(at: now)
         let entry = TileStoreEntry(
             key: tiers.key(of: tile),
             shape: tiers.shape(of: tile),
@@ -67,26 +67,42 @@ extension CacheCore {
         notes.change { $0.encoded = Array(encoded) }
     }
 
-    /// Gives all tiles whose turn it is to the stores.
-    func saveAll() { while let next = perform({ $0.nextSave() }) { carryOut(next) } }
+    /// Gives the tiles whose turn it is to the stores.
+    func saveAll(until end: DispatchTime) {
+        // Workers may add as many as are given away.
+        for _ in 0..<SaveQueue.mostReady where .now() < end {
+            guard let next = perform({ $0.nextSave() }) else { return }
+            carryOut(next)
+        }
+    }
 
     func carryOut(_ next: NextSave) {
         switch next {
         case .tile(let save, let lease, let address, let layer):
             put(save, at: address, layer)
             release([lease])
-        case .lost(let save, let tiers):
-            tiers?.noteDropped(save.takers)
-            tiers?.giveUp(save.key.coordinate)
+        case .lost(let lost): giveUp(lost)
         }
+    }
+
+    /// Counts a tile that is not stored after all, and has its stores forget it.
+    func giveUp(_ lost: LostSave) {
+        lost.tiers.noteDropped(lost.takers)
+        lost.tiers.giveUp(lost.tile)
     }
 
     /// Has an invalidation of stored entries made to last. The caller has entered the activity.
     func persist(_ invalidation: LayerTiers.Invalidation, of tiers: LayerTiers) {
         executor.interleave?()
         tiers.endWrites(before: invalidation)
+        // A forked child process has no thread for it.
+        guard !isForked else { return activity.leave() }
         executor.run(storeQueue) { [self] in
             tiers.persist(invalidation)
+            perform { state in
+                guard state.stores.endInvalidation(of: tiers.namespace) else { return }
+                for layer in state.layers where layer.tiers?.namespace == tiers.namespace { layer.tiers?.open() }
+            }
             activity.leave()
         }
     }
@@ -95,7 +111,14 @@ extension CacheCore {
 /// The next tile to give to stores, or one whose pixels have gone.
 enum NextSave: Sendable {
     case tile(SaveQueue.Save, LeaseToken, address: UInt, LayerRecord)
-    case lost(SaveQueue.Save, LayerTiers?)
+    case lost(LostSave)
+}
+
+/// A tile that is not stored after all.
+struct LostSave: Sendable {
+    let tiers: LayerTiers
+    let tile: TileCoordinate
+    let takers: UInt32
 }
 
 /// How a loaded tile gets to its stores. At once, with the bytes at hand, or by the queue.
@@ -117,15 +140,19 @@ extension CoreState {
         from origin: Int?
     ) -> Saving? {
         let (key, record) = (ticket.key, layers[ticket.key.layer])
-        guard result == .pixels || result == .absent, let tiers = record.tiers, pool.hasLanded(key, result) else {
-            return nil
-        }
+        guard result == .pixels || result == .absent, let tiers = record.tiers else { return nil }
         let values = notes.now
+        // All of this counts for tiles that an invalidation under way may spare, too.
         if values.freshness?.expires != nil { tiers.noteExpiry() }
-        // A tile made of others has neither expiry nor generation of its own.
-        if record.makes(key.level), !tiers.keepsMadeTiles { return nil }
+        // What waits of an earlier load would be stored with its freshness, and with the pixels of this one.
+        let waiting = saves.isEmpty ? 0 : changeSaves { $0.forgetAll(of: key) }
+        if values.hasHoles { pool.markHoles(key) }
+        guard pool.hasLanded(key, result) || values.freshness == .notStored else { return nil }
+        // A tile made of others has neither expiry nor generation of its own. One with holes may be made whole later.
+        if record.makes(key.level), values.hasHoles || !tiers.keepsMadeTiles { return nil }
         let isWanted = ticket.isDemand || pool.isNeeded(key)
-        let takers = tiers.takers(before: origin ?? tiers.stores.count, isWanted: isWanted, cost: took)
+        var takers = tiers.takers(before: origin ?? tiers.stores.count, isWanted: isWanted, cost: took)
+        takers = (takers.now | waiting, takers.drawn & ~waiting)
         let undrawn = SaveQueue.Save(
             key: key,
             layer: record.id,
@@ -134,6 +161,12 @@ extension CoreState {
             freshness: values.freshness,
             epoch: notes.epoch
         )
+        if values.freshness == .notStored {
+            // It replaces older entries: that cannot wait for room in the queue, nor until the tile is drawn.
+            var save = undrawn
+            save.takers |= takers.now
+            return .now(save)
+        }
         if takers.drawn != 0, result == .pixels {
             let lost = saves.isFull ? saves.undrawnKeys.filter { !pool.isUnsaved($0) } : []
             let isAdded = changeSaves { saves in
@@ -165,9 +198,16 @@ extension CoreState {
 
     /// Takes the next tile to give to stores.
     mutating func nextSave() -> NextSave? {
-        guard saves.readyCount > 0, let save = changeSaves({ $0.next() }) else { return nil }
-        guard let record = record(of: save.layer) else { return .lost(save, nil) }
-        guard let lease = pool.leaseToSave(save.key) else { return .lost(save, record.tiers) }
-        return .tile(save, lease, address: address(of: lease.slot, layer: save.key.layer), record)
+        while saves.readyCount > 0, let save = changeSaves({ $0.next() }) {
+            guard let record = record(of: save.layer), let lost = lostSave(save) else { continue }
+            guard let lease = pool.leaseToSave(save.key) else { return .lost(lost) }
+            return .tile(save, lease, address: address(of: lease.slot, layer: save.key.layer), record)
+        }
+        return nil
+    }
+
+    /// What to tell the stores of a tile that they do not get.
+    func lostSave(_ save: SaveQueue.Save) -> LostSave? {
+        layers[save.key.layer].tiers.map { LostSave(tiers: $0, tile: save.key.coordinate, takers: save.takers) }
     }
 }

@@ -68,7 +68,11 @@ extension CacheCore {
         guard let result else { return .failed(isPermanent: false, retryAfter: 0) }
         if renewed == .notStored {
             // Without room to draw it, the next attempt needs it.
-            if result != .refused { for store in tiers.stores { store.remove([tiers.key(of: tile)]) } }
+            let key = tiers.key(of: tile)
+            // A shared store that cannot confirm a removal removes the whole data set: only if it may have the tile.
+            if result != .refused {
+                for store in tiers.stores where store.presence(of: key) != .absent { store.remove([key]) }
+            }
         } else {
             tiers.stores[values.cachedIn].renew(tiers.key(of: tile), renewed)
         }
@@ -89,6 +93,8 @@ extension CacheCore {
         var result: LoadResult?
         read(tile, of: tiers, at: index, until: tiers.limit) { entry, state in
             guard state == .fresh else { return .unusable }
+            // The tile that is made of it would not expire.
+            if entry.freshness.expires != nil { tiers.noteExpiry() }
             var pixels = layer.pixels(at: address, level: tile.level)
             let use = decode(entry, layer, into: &pixels)
             if use == .used { result = entry.kind == .absent ? .absent : .pixels }
@@ -120,7 +126,7 @@ extension CacheCore {
         _ use: (TileStoreEntry, TileStoreFreshness.State) -> EntryUse
     ) {
         let (store, key) = (tiers.stores[index], tiers.key(of: tile))
-        guard !tiers.isRemoving(tile), !counts || tiers.isWorthAsking(index, store.presence(of: key)) else { return }
+        guard tiers.mayRead(tile), !counts || tiers.isWorthAsking(index, store.presence(of: key)) else { return }
         let (start, wall) = (clock(), configuration.wallClock())
         var found = EntryUse.unusable
         _ = store.get(key, shape: tiers.shape(of: tile), deadline: limit) { entry in

@@ -98,7 +98,7 @@ extension CacheCore {
         if let region = MemoryRegion(byteCount: maximum / slotBytes * slotBytes) { return region }
         guard configuration.maximumByteLimit == nil, limit >= slotBytes,
             let region = MemoryRegion(byteCount: limit / slotBytes * slotBytes)
-        else { throw .outOfMemory(bytes: maximum) }
+        else { throw .outOfMemory(size: .bytes(maximum)) }
         return region
     }
 
@@ -145,7 +145,9 @@ extension CacheCore {
         let begun = perform { state -> (entries: Int, pages: Range<Int32>, stored: LayerTiers.Invalidation?)? in
             guard state.record(of: layer) != nil else { return nil }
             state.pool.beginInvalidation(layer: layer.index, where: isAffected)
-            return (state.pool.table.count, state.pool.table.pages, tiers?.invalidate(removable))
+            if let tiers { state.stores.beginInvalidation(of: tiers.namespace) }
+            let stored = tiers?.invalidate(removable, isWhole: ranges == nil)
+            return (state.pool.table.count, state.pool.table.pages, stored)
         }
         if let tiers, let stored = begun?.stored { persist(stored, of: tiers) } else { activity.leave() }
         guard let begun else { return }

@@ -43,7 +43,7 @@ final class CacheCore: Sendable {
             settings.maximumByteLimit = settings.byteLimit
             reserved = Self.pageRegion(for: settings)
         }
-        guard let region = reserved else { throw .outOfMemory(bytes: settings.maximumByteLimit) }
+        guard let region = reserved else { throw .outOfMemory(size: .bytes(settings.maximumByteLimit)) }
         let pool = PoolState(configuration: settings)
         self.configuration = configuration
         clock = configuration.clock
@@ -249,7 +249,8 @@ final class CacheCore: Sendable {
     /// Stops everything; returns whether all work ended in time.
     func shutDown(within nanoseconds: Int64) -> Bool {
         guard !isForked else { return false }
-        if nanoseconds > 0 { saveAll() }
+        let end = DispatchTime.now() + .nanoseconds(Int(clamping: nanoseconds))
+        if nanoseconds > 0 { saveAll(until: end) }
         // Sources are released outside of the lock: their deinitializers run foreign code.
         let sources = perform { state -> [LayerRecord] in
             state.shutDown()
@@ -264,7 +265,7 @@ final class CacheCore: Sendable {
         // Called from a callback, a cancel handler or a source, it cannot wait for that call.
         let isWithin = callbacks.withLock { $0.isWithin(currentThreadNumber()) }
         guard !isWithin else { return true }
-        return activity.wait(timeout: .now() + .nanoseconds(Int(clamping: nanoseconds))) == .success
+        return activity.wait(timeout: end) == .success
     }
 
     /// Begins work that `shutDown` waits for, unless called within.

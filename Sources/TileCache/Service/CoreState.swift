@@ -97,11 +97,12 @@ struct CoreState: ~Copyable {
         pool.note(-before, in: .views)
     }
 
-    /// Changes the tiles to give to stores. Without room for the queue, they are not stored.
+    /// Changes the tiles to give to stores. Without room for the queue, none of them is stored.
     mutating func changeSaves<Result>(_ body: (inout SaveQueue) -> Result) -> Result {
         let before = saves.byteCount
         let result = body(&saves)
         if !pool.charge(saves.byteCount - before, to: .stores) {
+            effects.lostSaves += saves.all.compactMap { lostSave($0) }
             saves = SaveQueue()
             pool.note(-before, in: .stores)
         }

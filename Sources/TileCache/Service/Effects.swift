@@ -16,6 +16,8 @@ struct Effects: Sendable {
     var calls: [ReadyCall] = []
     /// Ended requests of hosts, whose handlers are to be called; also after shutdown.
     var fetchEnds: [FetchDelivery] = []
+    /// Tiles that stores wait for in vain.
+    var lostSaves: [LostSave] = []
     var setsTimer = false
     /// Memory to decommit, and the regions by kind.
     var decommits: [LeavingMemory] = []
@@ -24,7 +26,7 @@ struct Effects: Sendable {
     /// Whether there are steps for queues.
     var queuesSteps: Bool { plans || setsTimer || !workers.isEmpty || !calls.isEmpty || !fetchEnds.isEmpty }
 
-    var isEmpty: Bool { !queuesSteps && wakes == 0 && unwanted.isEmpty }
+    var isEmpty: Bool { !queuesSteps && wakes == 0 && unwanted.isEmpty && lostSaves.isEmpty }
 }
 
 /// Call of a view's handler.
@@ -100,6 +102,7 @@ extension CacheCore {
             perform { $0.pool.finishDecommits(effects.decommits) }
         }
         for request in effects.unwanted { cancel(request) }
+        for lost in effects.lostSaves { giveUp(lost) }
         // A forked child process has no threads.
         guard !isForked, effects.queuesSteps else { return }
         // Dispatch may start threads for these steps, also for those of other queues.

@@ -7,6 +7,9 @@ final class LayerTiers: Sendable {
         var number = 0
         /// Generation of entries written in this epoch.
         var generation: UInt64 = 0
+        /// Whether the stores had this generation before. If not, another layer may take the same one, and what is
+        /// loaded meanwhile would count as loaded after its invalidation.
+        var isRaised = false
     }
 
     /// An invalidation that has begun.
@@ -18,9 +21,17 @@ final class LayerTiers: Sendable {
 
     private struct State {
         var epoch = Epoch()
+        /// Whether invalidations of an earlier layer of the same data have to end first.
+        var isWaiting = false
         var isPrepared = false
+        /// The last invalidation whose generation has not been compared with those of the stores.
+        var unread: (number: Int, isWhole: Bool)?
+        /// Readings of generations that are under way.
+        var readings = 0
         /// When other processes' generations were last read.
         var readAt: Int64?
+        /// The generation that the stores have been told last.
+        var raised: UInt64 = 0
         /// Areas that are being removed from the stores.
         var removals: [Invalidation] = []
         var counts: [TileCacheStatistics.StoreCounts]
@@ -33,8 +44,18 @@ final class LayerTiers: Sendable {
         /// Whether another process, or another layer, has invalidated the data, and this layer has not since.
         var isBehind = false
 
-        func isRemoving(_ tile: TileCoordinate) -> Bool {
-            removals.contains { $0.ranges?[tile.level].contains(tile) ?? false }
+        /// Whether the generation is newer than all that others may have used.
+        var isSettled: Bool { isPrepared && !isWaiting && unread == nil }
+
+        /// The epoch in which work that begins now begins.
+        var present: Epoch {
+            var present = epoch
+            present.isRaised = isSettled && raised == epoch.generation
+            return present
+        }
+
+        func mayRead(_ tile: TileCoordinate) -> Bool {
+            isSettled && !removals.contains { $0.ranges?[tile.level].contains(tile) ?? false }
         }
     }
 
@@ -53,6 +74,8 @@ final class LayerTiers: Sendable {
     private static let slack: Int64 = 5_000_000
     /// Interval at which generations of other processes are read, in nanoseconds.
     private static let generationInterval: Int64 = 1_000_000_000
+    /// Maximum regions that are removed at a time. Further invalidations are of the whole layer.
+    static let mostRemovals = 256
 
     init(_ stores: LayerStores, pyramid: TilePyramid, options: LayerOptions, expectedTime: Int64) {
         self.stores = stores.stores
@@ -69,6 +92,12 @@ final class LayerTiers: Sendable {
         let times = [Int64](repeating: 0, count: stores.stores.count)
         state = Lock(State(counts: counts, times: times, sourceTime: expectedTime))
     }
+
+    /// Leaves the stores alone until `open()`: an invalidation of the same data has not ended.
+    func wait() { state.withLock { $0.isWaiting = true } }
+
+    /// Ends `wait()`.
+    func open() { state.withLock { $0.isWaiting = false } }
 
     func key(of tile: TileCoordinate) -> TileStoreKey { TileStoreKey(namespace: namespace, tile: tile) }
 
@@ -88,24 +117,38 @@ final class LayerTiers: Sendable {
     /// - Returns: The epoch in which the caller's work begins.
     func prepare(now: Int64) -> Epoch {
         let known = state.withLock { state -> Epoch? in
-            guard state.isPrepared, let readAt = state.readAt, now - readAt < Self.generationInterval else {
-                state.readAt = now
-                return nil
-            }
-            return state.epoch
+            if state.isWaiting { return state.present }
+            let isDue = state.readAt.map { now - $0 >= Self.generationInterval } ?? true
+            guard isDue || !state.isSettled else { return state.present }
+            // A store that does not answer holds up one worker, not one more with each interval.
+            if state.isPrepared, state.readings > 0 { return state.present }
+            state.readAt = now
+            return nil
         }
         return known ?? readGenerations()
     }
 
     private func readGenerations() -> Epoch {
+        let begun = state.withLock { state in
+            state.readings += 1
+            return state.epoch.number
+        }
         let found = stores.map { $0.generation(of: namespace) }
         let (epoch, failed) = state.withLock { state in
-            let newest = found.max() ?? 0
-            if state.isPrepared, newest > state.epoch.generation { state.isBehind = true }
-            // Invalidations before the first reading come on top of it.
-            let raised = state.isPrepared ? state.epoch.generation : newest.addingClamped(state.epoch.generation)
+            let (newest, own) = (found.max() ?? 0, state.epoch.generation)
+            if !state.isPrepared {
+                // Invalidations before the first reading come on top of it.
+                state.epoch.generation = newest.addingClamped(own)
+            } else if let unread = state.unread, newest >= own {
+                // Entries of this generation may be older than the invalidation: another layer raised it.
+                state.epoch.generation = newest.addingClamped(1)
+                if !unread.isWhole { state.isBehind = true }
+            } else if newest > own {
+                state.epoch.generation = newest
+                state.isBehind = true
+            }
             state.isPrepared = true
-            state.epoch.generation = max(raised, newest)
+            if let unread = state.unread, unread.number <= begun { state.unread = nil }
             return (state.epoch, state.failedRaises)
         }
         for (index, store) in stores.enumerated() where found[index] < epoch.generation || failed[index] != nil {
@@ -116,7 +159,11 @@ final class LayerTiers: Sendable {
                 state.failedRaises[index] = isStored && newest == epoch.generation ? nil : newest
             }
         }
-        return epoch
+        return state.withLock { state in
+            state.readings -= 1
+            state.raised = max(state.raised, epoch.generation)
+            return state.present
+        }
     }
 
     /// The tiles to remove one by one; `nil` if the whole layer has to be invalidated.
@@ -133,17 +180,22 @@ final class LayerTiers: Sendable {
     /// Called together with the pool's invalidation, under its lock. A load that begins in between would make new
     /// entries of old tiles.
     ///
-    /// - Parameter ranges: Tiles to remove, by level; `nil` invalidates the whole layer.
-    func invalidate(_ ranges: [TileRange]?) -> Invalidation {
+    /// - Parameters:
+    ///   - ranges: Tiles to remove, by level; `nil` makes all entries invalid.
+    ///   - isWhole: Whether the pool's tiles of the whole layer are invalid too.
+    func invalidate(_ ranges: [TileRange]?, isWhole: Bool) -> Invalidation {
         state.withLock { state in
             state.epoch.number += 1
+            // Each look-up compares its tile with all of them.
+            let ranges = state.removals.count < Self.mostRemovals ? ranges : nil
             let invalidation = Invalidation(number: state.epoch.number, ranges: ranges)
             if ranges == nil {
                 state.epoch.generation = state.epoch.generation.addingClamped(1)
-                state.isBehind = false
+                state.unread = (state.epoch.number, isWhole)
             } else {
                 state.removals.append(invalidation)
             }
+            if isWhole { state.isBehind = false }
             return invalidation
         }
     }
@@ -164,20 +216,22 @@ final class LayerTiers: Sendable {
             guard !keys.isEmpty else { break }
             for store in stores where !store.remove(keys) { isComplete = false }
         }
-        if !isComplete { state.withLock { $0.epoch.generation = $0.epoch.generation.addingClamped(1) } }
+        // What could not be removed is older than a new generation.
+        let rest = isComplete ? nil : invalidate(nil, isWhole: false)
+        if let rest { endWrites(before: rest) }
         state.withLock { $0.removals.removeAll { $0.number == invalidation.number } }
-        if !isComplete { _ = readGenerations() }
+        if rest != nil { _ = readGenerations() }
     }
 
-    /// Whether a tile is being removed from the stores. To be asked before a look-up too: it may read an entry that has
-    /// been removed by the time that it lends it.
-    func isRemoving(_ tile: TileCoordinate) -> Bool {
-        state.withLock { $0.isRemoving(tile) }
-    }
+    /// Whether entries of a tile may be valid.
+    ///
+    /// They are if the generation is known and the tile is not being removed. To be asked before a look-up too: it may
+    /// read an entry that has been removed by the time that it lends it.
+    func mayRead(_ tile: TileCoordinate) -> Bool { state.withLock { $0.mayRead(tile) } }
 
     /// Whether an entry is of the present generation and not being removed.
     func accepts(_ entry: TileStoreEntry, of tile: TileCoordinate) -> Bool {
-        state.withLock { entry.generation >= $0.epoch.generation && !$0.isRemoving(tile) }
+        state.withLock { entry.generation >= $0.epoch.generation && $0.mayRead(tile) }
     }
 
     // MARK: - Look-ups and writes
@@ -258,7 +312,9 @@ final class LayerTiers: Sendable {
         return (now, all & ~now)
     }
 
-    /// Gives an entry to some stores, unless the layer was invalidated since `epoch`.
+    /// Gives an entry to some stores.
+    ///
+    /// None gets it if the layer was invalidated since `epoch`, or just before it.
     ///
     /// - Parameter replacesOnly: Whether stores that are known not to have the tile do not get it.
     func put(_ entry: TileStoreEntry, to takers: UInt32, cost: Int64, epoch: Epoch, replacesOnly: Bool = false) {
@@ -269,7 +325,7 @@ final class LayerTiers: Sendable {
             }
             // An invalidation waits for this copy, so that it removes the entry.
             let answer = writing.withLock { number -> TileStorePut? in
-                number == epoch.number ? store.put(entry, cost: .nanoseconds(cost)) : nil
+                number == epoch.number && epoch.isRaised ? store.put(entry, cost: .nanoseconds(cost)) : nil
             }
             if answer == nil { store.giveUp(entry.key) }
             // The older entry must not stay.

@@ -61,6 +61,8 @@ struct Layers: RandomAccessCollection {
     /// Whether to read the reported memory of sources.
     mutating func startMeasuring(now: Int64?) -> Bool { heldMemory.startMeasuring(now: now) }
 
+    mutating func postponeMeasuring(now: Int64) { heldMemory.postpone(now: now) }
+
     /// Error if a guaranteed share exceeds what is left of the limit, apart from rounding.
     func error(guaranteeing share: LayerShare) -> TileCacheError? {
         let sum = guaranteedShares + share.guaranteed

@@ -20,7 +20,7 @@ struct LevelSynthesis: Sendable {
         let fine = pyramid.levels[options.synthesizedLevels]
         let bytes = options.format.byteCount(width: fine.pixelWidth, height: fine.pixelHeight) ?? 1
         guard let spare = MemoryRegion(byteCount: bytes.roundedUp(toPages: pageBytes)) else {
-            throw .outOfMemory(bytes: bytes)
+            throw .outOfMemory(size: .bytes(bytes))
         }
         levels = options.synthesizedLevels
         self.halver = halver
@@ -76,12 +76,13 @@ extension CacheCore {
     /// Synthesizes a tile and ends its load.
     func synthesize(_ ticket: LoadTicket, _ layer: LayerRecord, as worker: WorkerID, _ notes: LoadNotes?) {
         let start = clock()
-        guard let address = slotAddress(for: ticket) else { return complete(ticket, .refused) }
+        guard let address = slotAddress(for: ticket) else { return complete(ticket, .refused, notes) }
         guard let target = UnsafeMutableRawPointer(bitPattern: address),
             var synthesizer = TileSynthesizer(core: self, worker: worker, ticket: ticket, layer: layer, target: target)
-        else { return complete(ticket, .cancelled) }
+        else { return complete(ticket, .cancelled, notes) }
         let result = synthesizer.run()
         synthesizer.end()
+        if synthesizer.hasHoles { notes?.change { $0.hasHoles = true } }
         if result == .pixels { perform { $0.synthesis.count(\.tiles) } }
         end(ticket, result, took: clock() - start, notes: notes)
     }

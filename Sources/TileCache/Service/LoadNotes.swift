@@ -11,6 +11,8 @@ final class LoadNotes: Sendable {
         var asked: Int64?
         /// Whether the source has confirmed the entry.
         var isUnchanged = false
+        /// Whether the tile is made of others, and one of these has failed for good.
+        var hasHoles = false
         /// Encoded form of the pixels, counted in the ledger.
         var encoded: [UInt8] = []
     }

@@ -33,6 +33,8 @@ struct SaveQueue: Sendable {
     /// Whether no further tile can wait until it is drawn.
     var isFull: Bool { undrawn.count >= Self.mostUndrawn }
     var undrawnKeys: [TileKey] { Array(undrawn.keys) }
+    var isEmpty: Bool { ready.isEmpty && undrawn.isEmpty }
+    var all: [Save] { ready + undrawn.values }
     /// Bytes of all, for the ledger.
     private(set) var byteCount = 0
 
@@ -73,6 +75,19 @@ struct SaveQueue: Sendable {
         for (key, save) in undrawn where save.layer == layer { forget(key) }
         ready.removeAll { $0.layer == layer }
         byteCount = ready.reduce(0) { $0 + $1.byteCount } + undrawn.values.reduce(0) { $0 + $1.byteCount }
+    }
+
+    /// Forgets a tile, wherever it waits; returns the stores whose turn had come.
+    mutating func forgetAll(of key: TileKey) -> UInt32 {
+        forget(key)
+        var takers: UInt32 = 0
+        ready.removeAll { save in
+            guard save.key == key else { return false }
+            byteCount -= save.byteCount
+            takers |= save.takers
+            return true
+        }
+        return takers
     }
 
     /// Forgets waiting tiles.

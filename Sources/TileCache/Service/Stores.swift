@@ -14,7 +14,9 @@ struct Stores: Sendable {
     /// Bytes of the stores at the last reading.
     private(set) var byteCount = 0
     /// When to read these bytes again.
-    private var due = Int64.min
+    private var heldMemory = HeldMemory()
+    /// Invalidations that have not reached the stores yet, by data set.
+    private var pending: [TileStoreNamespace: Int] = [:]
 
     var isEmpty: Bool { records.isEmpty }
     /// Stores that exist. Asked for without the lock: the result may be the last to release one.
@@ -30,6 +32,18 @@ struct Stores: Sendable {
     mutating func adopt(_ tiers: LayerTiers, bytes: Int) {
         for store in tiers.stores where index(of: store) == nil { records.append(Record(store)) }
         byteCount += bytes
+        // The layer may be one that was removed after an invalidation: it must not read what that is to remove.
+        if pending[tiers.namespace] != nil { tiers.wait() }
+    }
+
+    /// Notes an invalidation that has to reach the stores.
+    mutating func beginInvalidation(of namespace: TileStoreNamespace) { pending[namespace, default: 0] += 1 }
+
+    /// Notes the end of an invalidation; returns whether its data set has no other.
+    mutating func endInvalidation(of namespace: TileStoreNamespace) -> Bool {
+        let rest = (pending[namespace] ?? 1) - 1
+        pending[namespace] = rest > 0 ? rest : nil
+        return rest <= 0
     }
 
     /// Keeps the counts of a layer that is removed.
@@ -48,10 +62,10 @@ struct Stores: Sendable {
 
     /// Whether to read the stores' bytes. At most once a second, or now if the time is `nil`.
     mutating func startMeasuring(now: Int64?) -> Bool {
-        guard !records.isEmpty, now ?? due >= due else { return false }
-        if let now { due = now + 1_000_000_000 }
-        return true
+        !records.isEmpty && heldMemory.startMeasuring(now: now)
     }
+
+    mutating func postponeMeasuring(now: Int64) { heldMemory.postpone(now: now) }
 
     mutating func set(byteCount: Int) { self.byteCount = byteCount }
 }

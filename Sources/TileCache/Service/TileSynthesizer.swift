@@ -14,6 +14,8 @@ struct TileSynthesizer {
     private let target: UnsafeMutableRawPointer
     private let tile: TileCoordinate
     private let bytesPerRow: Int
+    /// Whether a descendant has failed for good.
+    private(set) var hasHoles = false
     /// Scratch memory: a slot of the pool, or the layer's spare tile.
     private var scratch: Scratch?
 
@@ -82,7 +84,9 @@ struct TileSynthesizer {
     private mutating func draw(_ child: TileCoordinate, halvings: Int) throws(LoadResult) -> Bool {
         while true {
             guard core.read({ $0.wants(ticket) }) else { throw .cancelled }
-            switch core.find(child, of: ticket.key.layer) {
+            let (finding, isIncomplete) = core.find(child, of: ticket.key.layer)
+            hasHoles = hasHoles || isIncomplete
+            switch finding {
             case .absent:
                 clear(child, halvings: halvings)
                 return false
@@ -132,6 +136,7 @@ struct TileSynthesizer {
         case .failed(isPermanent: true, _):
             // One failed tile must not fail the overview of all others.
             core.perform { $0.synthesis.count(\.holes) }
+            hasHoles = true
         case let other: throw other
         }
         clear(child, halvings: halvings)
@@ -249,23 +254,25 @@ extension CacheCore {
         case none
     }
 
-    /// Looks up a descendant; leases it if it is decoded.
-    fileprivate func find(_ tile: TileCoordinate, of layer: Int) -> Finding {
+    /// Looks up a descendant; leases it if it is decoded. Returns whether it has holes of its own, too.
+    fileprivate func find(_ tile: TileCoordinate, of layer: Int) -> (Finding, hasHoles: Bool) {
         perform { state in
             let number = state.pool.table.find(TileKey(layer: layer, tile))
-            guard number != .none else { return .none }
+            guard number != .none else { return (.none, false) }
             let entry = state.pool.table[number]
             // Outdated loads are not waited for; other loads are shared.
             if let load = state.pool.loads[entry.load], !load.isOutdated {
-                return .inFlight(entry.load, state.synthesis.wait(for: entry.load))
+                return (.inFlight(entry.load, state.synthesis.wait(for: entry.load)), false)
             }
             // A tile made of outdated ones would count as current.
-            guard !state.pool.mayBeOutdated(number) else { return .none }
-            if entry.flags.contains(.absent) { return .absent }
-            if entry.residency.isCompressed { return .compressed }
-            guard entry.residency.isDecoded else { return .none }
+            guard !state.pool.mayBeOutdated(number) else { return (.none, false) }
+            if entry.flags.contains(.absent) { return (.absent, false) }
+            let hasHoles = entry.flags.contains(.holes)
+            if entry.residency.isCompressed { return (.compressed, hasHoles) }
+            guard entry.residency.isDecoded else { return (.none, false) }
             state.pool.lease(number)
-            return .decoded(state.pool.token(of: number, layer: layer), state.address(of: entry.slot, layer: layer))
+            let token = state.pool.token(of: number, layer: layer)
+            return (.decoded(token, state.address(of: entry.slot, layer: layer)), hasHoles)
         }
     }
 }

@@ -17,7 +17,7 @@ public enum TileFailure: Error, Hashable, Sendable {
     /// It may succeed later. Retried after the wait, 0 to a day, with the cache's own back-off as a lower bound.
     case transient(retryAfter: Duration)
     /// The source delivered pixels of another size than the layer's tiles have.
-    case wrongSize(expectedBytes: Int, deliveredBytes: Int)
+    case wrongSize(expected: ByteCount, delivered: ByteCount)
 }
 
 /// An asynchronous source, with its own threads or event loop.
@@ -131,7 +131,7 @@ public struct TilePixels: ~Copyable {
     /// - Parameters:
     ///   - source: At least `(height - 1) * bytesPerRow` and one packed row of bytes.
     ///   - sourceBytesPerRow: Bytes from one row to the next. Default: packed.
-    /// - Throws: ``TileFailure/wrongSize(expectedBytes:deliveredBytes:)`` if `source` is too short.
+    /// - Throws: ``TileFailure/wrongSize(expected:delivered:)`` if `source` is too short.
     public mutating func copy(
         from source: UnsafeRawBufferPointer,
         bytesPerRow sourceBytesPerRow: Int? = nil
@@ -142,7 +142,7 @@ public struct TilePixels: ~Copyable {
         guard !overflow, stride >= bytesPerRow || rows == 1, stride >= 0,
             source.count - bytesPerRow >= reach, source.count >= bytesPerRow
         else {
-            throw .wrongSize(expectedBytes: byteCount, deliveredBytes: source.count)
+            throw .wrongSize(expected: .bytes(byteCount), delivered: .bytes(source.count))
         }
         for row in 0..<rows {
             let line = UnsafeRawBufferPointer(rebasing: source[row * stride..<row * stride + bytesPerRow])

@@ -61,6 +61,8 @@ public protocol TileStore: AnyObject, Sendable {
     var statistics: TileStoreStatistics { get }
 
     /// Returns whether there is an entry, without I/O.
+    ///
+    /// Also called while a plan is made, under the lock of the plans: it must not call the cache.
     func presence(of key: TileStoreKey) -> TileStorePresence
 
     /// Looks an entry up and lends it to a closure.

@@ -12,6 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct HeldMemoryTests {
     private final class Archive: BlockingTileSource, MemoryReportingSource {
         private let held: Lock<Int>
+        private let asks = Lock(0)
 
         init(_ bytes: Int) { held = Lock(bytes) }
 
@@ -20,7 +21,13 @@ import Testing
             set { held.withLock { $0 = newValue } }
         }
 
-        var heldMemory: ByteCount { .bytes(bytes) }
+        /// How often the cache has asked.
+        var askCount: Int { asks.withLock { $0 } }
+
+        var heldMemory: ByteCount {
+            asks.withLock { $0 += 1 }
+            return .bytes(bytes)
+        }
 
         func load(_ tile: TileCoordinate, into pixels: inout TilePixels) -> TileOutcome {
             _ = pixels.withUnsafeMutableBytes { $0.initializeMemory(as: UInt8.self, repeating: 7) }
@@ -70,10 +77,14 @@ import Testing
             let memory = cache.statistics.memory
             #expect(memory.used <= memory.limit && cache.statistics.contradictions.isEmpty)
         }
-        // Twice the limit cannot be counted; what was counted stays.
+        // Twice the limit cannot be counted; what was counted stays, and so do tiles that nothing needs.
+        view.update(needing: [])
+        let before = cache.statistics
         archive.bytes = 4 << 20
         cache.core.noteHeldMemory()
-        #expect(held(cache) == 10_000)
+        let after = cache.statistics
+        #expect(held(cache) == 10_000 && before.memory.decoded > .bytes(0))
+        #expect(after.tiers.removals == before.tiers.removals)
         // A wrong number is none.
         archive.bytes = -1
         cache.core.noteHeldMemory()
@@ -89,6 +100,20 @@ import Testing
         let asked = [0, 999_999_999, 1_000_000_000, 1_500_000_000, 2_000_000_000].map { memory.startMeasuring(now: $0) }
         #expect(asked == [true, false, true, false, true])
         #expect(memory.startMeasuring(now: nil) && memory.startMeasuring(now: nil) && cache.shutdown())
+    }
+
+    /// Tiles may have been evicted for it in vain: that does not happen again at once.
+    @Test func whatHasNoRoomIsMeasuredAgainAMinuteLater() throws {
+        let archive = Archive(1000)
+        let cache = try StepScheduler.calm().cache(byteLimit: .mebibytes(2))
+        _ = try cache.addLayer(archive, pyramid: pyramid())
+        archive.bytes = 4 << 20
+        let before = archive.askCount
+        let asked = ([0, 1, 59, 60, 61] as [Int64]).map { seconds -> Int in
+            cache.core.noteHeldMemory(now: seconds * 1_000_000_000)
+            return archive.askCount - before
+        }
+        #expect(asked == [1, 1, 1, 2, 2] && held(cache) == 1000)
     }
 
     @Test func whatHasNoRoomIsRefused() throws {

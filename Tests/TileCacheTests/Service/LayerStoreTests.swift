@@ -6,7 +6,7 @@ import Testing
 /// Use of a layer's stores by the service: look-ups, writes, revalidation and invalidation.
 @Suite(.timeLimit(.minutes(15))) struct LayerStoreTests {
     /// A source whose answers a test sets, blocking or not.
-    private final class Origin: BlockingTileSource, TileSource, @unchecked Sendable {
+    final class Origin: BlockingTileSource, TileSource, @unchecked Sendable {
         // Used by one thread only.
         var loads: [TileCoordinate] = []
         var freshness: TileStoreFreshness?
@@ -16,9 +16,12 @@ import Testing
         /// Confirms stored tiles until this time.
         var confirms: TileStoreFreshness?
         var whileLoading: (() -> Void)?
+        /// A tile that fails for good.
+        var lost: TileCoordinate?
 
-        func load(_ tile: TileCoordinate, into pixels: inout TilePixels) -> TileOutcome {
+        func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
             loads.append(tile)
+            if tile == lost { throw TileFailure.permanent }
             validators.append(pixels.cached)
             whileLoading?()
             if let confirms, pixels.cached != nil {
@@ -35,17 +38,17 @@ import Testing
                 loads.append(request.tile)
                 request.completeAbsent(freshness: freshness)
             } else {
-                request.complete { load(request.tile, into: &$0) }
+                request.complete { try load(request.tile, into: &$0) }
             }
         }
     }
 
-    private final class Clock: @unchecked Sendable {
+    final class Clock: @unchecked Sendable {
         var seconds: Int64 = 1_000_000
     }
 
     /// One run of a program.
-    private struct Run {
+    struct Run {
         let scene: StillScene
         let layer: LayerID
         let view: TileView
@@ -96,7 +99,9 @@ import Testing
         }
 
         /// Colours of the drawn tiles, and whether they are stale.
-        var drawn: [(colour: UInt32, isStale: Bool)] {
+        var drawn: [(colour: UInt32, isStale: Bool)] { Self.drawn(view) }
+
+        static func drawn(_ view: TileView) -> [(colour: UInt32, isStale: Bool)] {
             view.frame().map { placement in
                 (~placement.tile.withUnsafeBytes { $0.load(as: UInt32.self) }, placement.tile.isStale)
             }
@@ -363,7 +368,10 @@ import Testing
         let tiers = try #require(run.scene.cache.core.read { $0.record(of: run.layer)?.tiers })
         let region = PixelRect(minX: 0, minY: 0, maxX: 64, maxY: 64)
         let pyramid = run.scene.pyramid
-        let invalidation = tiers.invalidate(pyramid.levels.indices.map { pyramid.range(overlapping: region, at: $0) })
+        let invalidation = tiers.invalidate(
+            pyramid.levels.indices.map { pyramid.range(overlapping: region, at: $0) },
+            isWhole: false
+        )
         tiers.endWrites(before: invalidation)
         let persist = { @Sendable in tiers.persist(invalidation) }
         store.afterReading = persist

@@ -146,7 +146,7 @@ import Testing
         let world = try MadeWorld(width: 64, height: 64, depth: 2)
         let source = MadeSource(world) { tile, attempt in
             if tile.column == 3, tile.row == 3, attempt <= 3 {
-                throw TileFailure.wrongSize(expectedBytes: 1, deliveredBytes: 0)
+                throw TileFailure.wrongSize(expected: .bytes(1), delivered: .bytes(0))
             }
             return .pixels
         }

@@ -45,6 +45,11 @@ import Testing
                 let fits = ready.count < SaveQueue.mostReady
                 #expect(dropped?.key == (fits ? nil : known.key))
                 if fits { ready.append(known) }
+            case ..<82:
+                let takers = queue.forgetAll(of: new.key)
+                #expect(takers == (ready.contains { $0.key == new.key } ? 1 : 0))
+                ready.removeAll { $0.key == new.key }
+                undrawn.removeAll { $0.key == new.key }
             case ..<99:
                 #expect(queue.next()?.key == ready.first?.key)
                 if !ready.isEmpty { ready.removeFirst() }

@@ -191,8 +191,8 @@ import Testing
                 _ = try cache.addLayer(PlainSource(), pyramid: pyramid)
             }
             Issue.record("five times 64 TiB of addresses were given")
-        } catch TileCacheError.outOfMemory(let bytes) {
-            #expect(bytes > 0)
+        } catch TileCacheError.outOfMemory(let size) {
+            #expect(size > .bytes(0))
         }
     }
 

@@ -9,12 +9,15 @@ final class MemoryStore: TileStore {
         var puts: [TileStoreKey: Int] = [:]
         var kinds: [TileStorePayload: Int] = [:]
         var renewals = 0
+        var removals = 0
+        var givenUp: [TileCoordinate] = []
         var late = 0
         var memorySize = ByteCount.bytes(0)
         var answer = TileStorePut.accepted
         var knowsAbsences = true
         var whileGetting: (@Sendable () -> Void)?
         var afterReading: (@Sendable () -> Void)?
+        var whileReadingGeneration: (@Sendable () -> Void)?
         var refuses: (@Sendable () -> Bool)?
         var storedGeneration: UInt64 = 0
     }
@@ -33,6 +36,9 @@ final class MemoryStore: TileStore {
     var puts: Int { state.withLock { $0.puts.values.reduce(0, +) } }
     /// Look-ups whose deadline had passed before they started.
     var late: Int { state.withLock { $0.late } }
+    /// Calls that removed single tiles.
+    var removals: Int { state.withLock { $0.removals } }
+    var givenUp: [TileCoordinate] { state.withLock { $0.givenUp } }
     var renewals: Int { state.withLock { $0.renewals } }
     var mostPuts: Int { state.withLock { $0.puts.values.max() ?? 0 } }
     var answer: TileStorePut {
@@ -52,6 +58,10 @@ final class MemoryStore: TileStore {
         get { state.withLock { $0.afterReading } }
         set { state.withLock { $0.afterReading = newValue } }
     }
+    var whileReadingGeneration: (@Sendable () -> Void)? {
+        get { state.withLock { $0.whileReadingGeneration } }
+        set { state.withLock { $0.whileReadingGeneration = newValue } }
+    }
     var memorySize: ByteCount {
         get { state.withLock { $0.memorySize } }
         set { state.withLock { $0.memorySize = newValue } }
@@ -66,6 +76,19 @@ final class MemoryStore: TileStore {
     var storedGeneration: UInt64 { state.withLock { $0.storedGeneration } }
 
     var firstKey: TileStoreKey? { state.withLock { $0.entries.keys.first } }
+
+    /// All entries, and the first byte of the payload of each.
+    var all: [(entry: TileStoreEntry, first: UInt8?)] {
+        state.withLock { state in
+            state.entries.values.map { bytes in
+                bytes.withUnsafeBytes { bytes in
+                    let count = try! TileStoreEntry.headerByteCount(bytes)
+                    let header = UnsafeRawBufferPointer(rebasing: bytes[..<count])
+                    return (try! TileStoreEntry.read(header: header).entry, bytes[count...].first)
+                }
+            }
+        }
+    }
 
     func puts(of kind: TileStorePayload) -> Int { state.withLock { $0.kinds[kind] ?? 0 } }
 
@@ -126,6 +149,8 @@ final class MemoryStore: TileStore {
         }
     }
 
+    func giveUp(_ key: TileStoreKey) { state.withLock { $0.givenUp.append(key.tile) } }
+
     func renew(_ key: TileStoreKey, _ freshness: TileStoreFreshness) {
         state.withLock { state in
             state.renewals += 1
@@ -142,7 +167,10 @@ final class MemoryStore: TileStore {
 
     func remove(_ keys: [TileStoreKey]) -> Bool {
         if refuses?() == true { return false }
-        state.withLock { state in for key in keys { state.entries[key] = nil } }
+        state.withLock { state in
+            state.removals += 1
+            for key in keys { state.entries[key] = nil }
+        }
         return true
     }
 
@@ -151,7 +179,10 @@ final class MemoryStore: TileStore {
         return true
     }
 
-    func generation(of namespace: TileStoreNamespace) -> UInt64 { state.withLock { $0.generations[namespace] ?? 0 } }
+    func generation(of namespace: TileStoreNamespace) -> UInt64 {
+        whileReadingGeneration?()
+        return state.withLock { $0.generations[namespace] ?? 0 }
+    }
 
     func raiseGeneration(of namespace: TileStoreNamespace, to generation: UInt64) -> Bool {
         let isRefused = refuses?() == true

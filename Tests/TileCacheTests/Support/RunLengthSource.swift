@@ -119,7 +119,7 @@ final class RunLengthSource: BlockingTileSource, TileDecoder {
             }
         }
         guard written == expected else {
-            throw .wrongSize(expectedBytes: expected, deliveredBytes: written)
+            throw .wrongSize(expected: .bytes(expected), delivered: .bytes(written))
         }
     }
 }

@@ -19,7 +19,8 @@ import Testing
     }
 }
 
-/// One random layer with stores. Its source writes the number of the last change as the pixels' bytes.
+/// One or two random layers over one data set, with stores. Their source writes the number of the last change as the
+/// pixels' bytes.
 private final class StoreRun: @unchecked Sendable {
     // Used by one thread only.
     private static let side = 128.0
@@ -27,19 +28,39 @@ private final class StoreRun: @unchecked Sendable {
     private struct Change {
         var region: PixelRect?
         var keepsStale = true
-        var isComplete = false
+        /// Users whose layers were told, from the end of that on.
+        var users: Set<Int> = []
+    }
+
+    private struct User {
+        let cache: Int
+        var layer: LayerID
+        var view: TileView
     }
 
     private final class Source: BlockingTileSource, @unchecked Sendable {
         let scheduler: StepScheduler
         /// Number of the last change. Used by one thread only.
         var version: UInt8 = 0
+        let expires: Bool
+        /// The change from which on some tiles must not be stored.
+        let secretSince: UInt8
 
-        init(_ scheduler: StepScheduler) { self.scheduler = scheduler }
+        init(_ scheduler: StepScheduler) {
+            self.scheduler = scheduler
+            expires = scheduler.chance(20)
+            secretSince = scheduler.chance(20) ? UInt8(scheduler.below(10)) : .max
+        }
+
+        func isSecret(_ tile: TileCoordinate, _ version: UInt8) -> Bool {
+            version >= secretSince && (tile.column + tile.row).isMultiple(of: 3)
+        }
 
         func load(_ tile: TileCoordinate, into pixels: inout TilePixels) -> TileOutcome {
             let version = version
             for _ in 0..<scheduler.below(4) { scheduler.interleave() }
+            if expires { pixels.freshness = TileStoreFreshness(stored: 0, expires: 1 << 60) }
+            if isSecret(tile, version) { pixels.freshness = .notStored }
             _ = pixels.withUnsafeMutableBytes { $0.initializeMemory(as: UInt8.self, repeating: version) }
             return .pixels
         }
@@ -53,16 +74,20 @@ private final class StoreRun: @unchecked Sendable {
     private let others = DispatchQueue(label: "test.others")
     private let limit: Int
     /// Entry 0 is the state before all changes.
-    private var changes = [Change(isComplete: true)]
-    private var cache: TileCache
-    private var layer: LayerID
-    private var view: TileView
+    private var changes = [Change()]
+    private var caches: [TileCache] = []
+    private var users: [User] = []
     private var problems: [String] = []
     private(set) var checks = 0
     private var earlierHits = 0
 
-    var hits: Int { earlierHits + cache.statistics.stores.reduce(0) { $0 + $1.hits } }
-    var setting: String { "\(stores.map(\.keepsUndrawnTiles)) \(made) made levels, \(limit) bytes" }
+    var hits: Int { earlierHits + caches.reduce(0) { $0 + Self.hits($1) } }
+    var setting: String {
+        "\(stores.map(\.keepsUndrawnTiles)) \(made) made levels, \(limit) bytes, \(users.count) layers, "
+            + "\(caches.count) caches, expires: \(source.expires), secret since \(source.secretSince)"
+    }
+
+    private static func hits(_ cache: TileCache) -> Int { cache.statistics.stores.reduce(0) { $0 + $1.hits } }
 
     init(seed: UInt64) throws {
         scheduler = StepScheduler(seed: seed)
@@ -76,33 +101,44 @@ private final class StoreRun: @unchecked Sendable {
         for store in stores where scheduler.chance(30) {
             store.refuses = { [unowned scheduler] in scheduler.chance(20) }
         }
+        for store in stores where scheduler.chance(50) {
+            store.whileReadingGeneration = { [unowned scheduler] in scheduler.interleave() }
+        }
         source = Source(scheduler)
-        (cache, layer, view) = try Self.open(source, pyramid, stores, made: made, limit: limit)
+        let userCount = 1 + scheduler.below(2)
+        caches = try (0...scheduler.below(userCount)).map { _ in try open() }
+        users = try (0..<userCount).map { try add(to: $0 % caches.count) }
     }
 
-    private static func open(
-        _ source: Source,
-        _ pyramid: TilePyramid,
-        _ stores: [MemoryStore],
-        made: Int,
-        limit: Int
-    ) throws -> (TileCache, LayerID, TileView) {
-        let cache = try source.scheduler.cache(byteLimit: .bytes(limit), workers: 1 + source.scheduler.below(3))
-        let layer = try cache.addLayer(
+    private func open() throws -> TileCache {
+        try scheduler.cache(byteLimit: .bytes(limit), workers: 1 + scheduler.below(3))
+    }
+
+    private func add(to cache: Int) throws -> User {
+        let layer = try caches[cache].addLayer(
             source,
             pyramid: pyramid,
             options: LayerOptions(synthesizedLevels: made, stores: LayerStores(stores, dataSet: ["world"]))
         )
-        return (cache, layer, ServiceSetup.quiet(cache, [layer]))
+        return User(cache: cache, layer: layer, view: ServiceSetup.quiet(caches[cache], [layer]))
     }
 
     /// The next run of a program over the same stores.
     private func reopen() throws {
-        earlierHits = hits
+        let number = scheduler.below(caches.count)
         _ = scheduler.settle(atMost: 5000)
-        _ = cache.shutdown(timeout: .zero)
+        earlierHits += Self.hits(caches[number])
+        _ = caches[number].shutdown(timeout: .zero)
         _ = scheduler.settle(atMost: 5000)
-        (cache, layer, view) = try Self.open(source, pyramid, stores, made: made, limit: limit)
+        caches[number] = try open()
+        for index in users.indices where users[index].cache == number { users[index] = try add(to: number) }
+    }
+
+    /// Removes a layer and adds it again, perhaps before the stores have been told of its invalidations.
+    private func addAgain() throws {
+        let index = scheduler.below(users.count)
+        caches[users[index].cache].removeLayer(users[index].layer)
+        users[index] = try add(to: users[index].cache)
     }
 
     func run() throws -> [String] {
@@ -111,9 +147,11 @@ private final class StoreRun: @unchecked Sendable {
             case 0..<20: change()
             // Another thread's, perhaps while one is under way.
             case 20..<35: scheduler.post({ [unowned self] in change() }, on: others)
-            case 35..<75: need()
-            case 75..<90: cache.trim(to: .bytes(scheduler.below(limit)))
-            case 90..<95: try reopen()
+            case 35..<72: need()
+            case 72..<84:
+                caches[scheduler.below(caches.count)].trim(to: .bytes(scheduler.below(limit)))
+            case 84..<91: try addAgain()
+            case 91..<95: try reopen()
             default: _ = scheduler.settle(atMost: 2000)
             }
             for _ in 0..<[0, 1, 3, 12, 40][scheduler.below(5)] { scheduler.runOne() }
@@ -121,32 +159,43 @@ private final class StoreRun: @unchecked Sendable {
         }
         _ = scheduler.settle(atMost: 5000)
         check()
-        _ = cache.shutdown(timeout: .zero)
+        for cache in caches { _ = cache.shutdown(timeout: .zero) }
         _ = scheduler.settle(atMost: 5000)
+        checkStores()
         return problems
     }
 
     private func change() {
         guard changes.count < 255 else { return }
         var change = Change(keepsStale: scheduler.chance(60))
-        if scheduler.chance(80) {
+        // A layer that was not told may store old tiles of a region again, unless generations tell them from new ones.
+        let hasRegions = users.count == 1 || stores[0].keepsUndrawnTiles
+        if hasRegions, scheduler.chance(80) {
             let (x, y) = (Double(scheduler.below(120)), Double(scheduler.below(120)))
             change.region = PixelRect(minX: x, minY: y, maxX: x + 8, maxY: y + 8)
         }
         changes.append(change)
         let number = changes.count - 1
         source.version = UInt8(number)
-        cache.invalidate(layer, region: change.region, keepsStale: change.keepsStale)
-        changes[number].isComplete = true
+        let first = scheduler.below(users.count)
+        for step in users.indices where step == 0 || scheduler.chance(70) {
+            let index = (first + step) % users.count
+            let (cache, layer) = (caches[users[index].cache], users[index].layer)
+            cache.invalidate(layer, region: change.region, keepsStale: change.keepsStale)
+            // A layer that was removed meanwhile may not have been told.
+            let isTold = cache.core.read { $0.record(of: layer) != nil }
+            if isTold { changes[number].users.insert(index) }
+        }
     }
 
     private func need() {
-        view.update(
+        let user = users[scheduler.below(users.count)]
+        user.view.update(
             needing: (0...scheduler.below(6)).map { _ in
                 let level = scheduler.below(pyramid.levels.count)
                 let side = pyramid.levels[level].columns
                 return NeededTile(
-                    layer: layer,
+                    layer: user.layer,
                     tile: TileCoordinate(level: level, column: scheduler.below(side), row: scheduler.below(side))
                 )
             }
@@ -154,8 +203,10 @@ private final class StoreRun: @unchecked Sendable {
     }
 
     /// Compares each part of a drawn tile that comes from one tile of the source with the changes of its area.
-    private func check() {
-        for placement in view.frame() {
+    private func check() { for index in users.indices { check(index) } }
+
+    private func check(_ user: Int) {
+        for placement in users[user].view.frame() {
             let tile = placement.tile.identity.tile
             let parts = 1 << max(made - tile.level, 0)
             let width = Self.side / Double(pyramid.levels[tile.level].columns)
@@ -171,12 +222,23 @@ private final class StoreRun: @unchecked Sendable {
                     checks += 1
                     let newer = changes.indices.dropFirst(version + 1).first { number in
                         let change = changes[number]
-                        guard change.isComplete, !(placement.tile.isStale && change.keepsStale) else { return false }
+                        guard change.users.contains(user), !(placement.tile.isStale && change.keepsStale) else {
+                            return false
+                        }
                         return change.region.map { !$0.intersection(area).isEmpty } ?? true
                     }
                     if let newer { problems.append("\(tile): version \(version) is drawn after change \(newer)") }
                 }
             }
+        }
+    }
+
+    /// Compares what is left in the stores with what may be stored.
+    private func checkStores() {
+        for (entry, first) in stores.flatMap(\.all) {
+            let tile = entry.key.tile
+            if tile.level < made, source.expires { problems.append("\(tile) is made of tiles that expire") }
+            if tile.level >= made, let first, source.isSecret(tile, first) { problems.append("\(tile) is stored") }
         }
     }
 }
