@@ -216,13 +216,20 @@ if Context.environment["TILECACHE_SANITIZED"] != nil || Context.environment["TIL
     package.products.removeAll { $0.name.hasSuffix("-dynamic") || $0.name.hasSuffix("-static") }
 }
 
-// .ci/run builds only what has threads or memory of its own with a sanitizer, and the tests of that.
-if Context.environment["TILECACHE_SANITIZED"] != nil {
-    let left = [
+// With a sanitizer, only what has threads or memory of its own is built, and the tests of that. "core", as in .ci/run:
+// without what reads files and servers, and without the C interface.
+if let kept = Context.environment["TILECACHE_SANITIZED"] {
+    var left = [
         "cachebench", "CacheBenchTests", "DemoWorldTests", "PanTracesTests", "TileScrollTests", "TileTexturesTests",
     ]
+    if kept == "core" {
+        left += [
+            "TileSources", "TileSourcesTests", "TileSourcesC", "TileCacheC", "TileCacheCTests", "CInterfaceChecks",
+            "CTileSources", "CTileCache", "CTileImages",
+        ]
+    }
     package.targets.removeAll { left.contains($0.name) }
-    package.products.removeAll { $0.name == "cachebench" }
+    package.products.removeAll { left.contains($0.name) }
 }
 
 // Set by Scripts/test, which optimises all else.
