@@ -163,6 +163,13 @@ final class RequestHandle: Sendable {
 
     var isOver: Bool { isAnswered.load(ordering: .acquiring) }
 
+    /// Fails the request if nothing has completed it. The last reference would do that too, but may be another thread's.
+    func close() {
+        guard !isAnswered.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        request.fail()
+        endCancellation()
+    }
+
     /// Releases the cancel function when the request is over.
     func endCancellation() { _ = exchangeCallback(nil) }
 
@@ -365,4 +372,4 @@ public func tileCachePixelsKeepEncoded(
 
 /// See `tilecache.h`.
 @c(tilecache_request_release)
-public func tileCacheRequestRelease(_ request: OpaquePointer?) { _ = giveBack(request, as: RequestHandle.self) }
+public func tileCacheRequestRelease(_ request: OpaquePointer?) { giveBack(request, as: RequestHandle.self)?.close() }

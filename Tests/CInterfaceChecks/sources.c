@@ -63,6 +63,33 @@ static int is_resident(scene *scene, tilecache_coordinate tile) {
 
 static void count_call(void *context) { atomic_fetch_add((atomic_int *)context, 1); }
 
+/* Requests that their source releases, and those of them that had not failed then. */
+typedef struct releases {
+    scene scene;
+    atomic_int count, unfinished;
+} releases;
+
+static void release_at_once(void *context, tilecache_request *request) {
+    releases *releases = context;
+    tilecache_request_release(request);
+    int released = atomic_fetch_add(&releases->count, 1) + 1;
+    if (statistics_of(releases->scene.cache).loads_failed < released) atomic_fetch_add(&releases->unfinished, 1);
+}
+
+const char *check_releases(void) {
+    static releases releases;
+    atomic_store(&releases.count, 0);
+    atomic_store(&releases.unfinished, 0);
+    const char *failure = make_scene(&releases.scene, release_at_once, &releases);
+    if (failure) return failure;
+    tilecache_viewport viewport = viewport_at(0, 0, 4);
+    EXPECT_OK(tilecache_view_update(releases.scene.view, &viewport, NULL));
+    for (int attempt = 0; attempt < 4000 && atomic_load(&releases.count) < 8; attempt++) pause_ms(5);
+    end_scene(&releases.scene);
+    EXPECT(releases.count >= 8 && releases.unfinished == 0);
+    return NULL;
+}
+
 const char *check_requests(void) {
     static scene scene;
     static request_queue queue;

@@ -135,7 +135,7 @@ static const c_check_entry checks[] = {
     {"pyramids", check_pyramids},           {"frames", check_frames},
     {"textures", check_textures},           {"removal", check_removal},
     {"outcomes", check_outcomes},           {"upkeep", check_upkeep},
-    {"fetches", check_fetches},
+    {"fetches", check_fetches},             {"releases", check_releases},
     {"needed tiles", check_needed_tiles},   {"requests", check_requests},
     {"cancellation", check_cancellation},   {"late answers", check_late_answers},
     {"encoded", check_encoded},             {"recorder", check_recorder},

@@ -617,7 +617,7 @@ TILECACHE_API tilecache_status tilecache_request_get_cached(
 TILECACHE_API tilecache_status tilecache_request_set_freshness(
     tilecache_request *request, const tilecache_freshness *freshness);
 
-/** Releases a request. If it has not been completed, it counts as failed temporarily. */
+/** Releases a request. If it has not been completed, it has failed temporarily when this returns. */
 TILECACHE_API void tilecache_request_release(tilecache_request *request);
 
 /* ---------------------------------------------------------------------------------------------------------- Layers */

@@ -26,6 +26,7 @@ const char *check_removal(void);
 const char *check_needed_tiles(void);
 const char *check_fetches(void);
 const char *check_requests(void);
+const char *check_releases(void);
 const char *check_cancellation(void);
 const char *check_late_answers(void);
 const char *check_encoded(void);

@@ -130,15 +130,24 @@ private final class StoreRun: @unchecked Sendable {
         earlierHits += Self.hits(caches[number])
         _ = caches[number].shutdown(timeout: .zero)
         _ = scheduler.settle(atMost: 5000)
+        let old = caches[number]
         caches[number] = try open()
-        for index in users.indices where users[index].cache == number { users[index] = try add(to: number) }
+        withExtendedLifetime(old) {}
+        for index in users.indices where users[index].cache == number { try replace(index) }
+    }
+
+    /// The old view ends after the assignment: its end runs other threads, which read `users`.
+    private func replace(_ index: Int) throws {
+        let old = users[index]
+        users[index] = try add(to: old.cache)
+        withExtendedLifetime(old) {}
     }
 
     /// Removes a layer and adds it again, perhaps before the stores have been told of its invalidations.
     private func addAgain() throws {
         let index = scheduler.below(users.count)
         caches[users[index].cache].removeLayer(users[index].layer)
-        users[index] = try add(to: users[index].cache)
+        try replace(index)
     }
 
     func run() throws -> [String] {
