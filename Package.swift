@@ -225,8 +225,8 @@ if let kept = Context.environment["TILECACHE_SANITIZED"] {
     if kept == "core" {
         left += [
             "TileSources", "TileSourcesTests", "TileSourcesC", "TileCacheC", "TileCacheCTests", "CInterfaceChecks",
-            "CTileSources", "CTileCache", "CTileImages", "CacheBenchKit", "CacheBenchKitTests", "DemoWorld", "PanTraces",
-            "TileScroll", "TileTextures", "_CacheBenchKit",
+            "CTileSources", "CTileCache", "CTileImages", "CacheBenchKit", "CacheBenchKitTests", "_CacheBenchKit",
+            "DemoWorld", "PanTraces", "TileScroll", "TileTextures",
         ]
     }
     package.targets.removeAll { left.contains($0.name) }
