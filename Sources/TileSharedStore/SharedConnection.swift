@@ -118,6 +118,40 @@ final class SharedConnection {
         SharedAnswer(memcached_add(handle, name, name.utf8.count, bytes.chars, bytes.count, expires, 0))
     }
 
+    /// Stores a number unless there is one as high; `.missing` if another client has changed it meanwhile.
+    ///
+    /// - Parameter limit: Higher stored numbers are replaced.
+    func raise(_ name: String, to number: UInt64, limit: UInt64) -> SharedAnswer {
+        memcached_behavior_set(handle, MEMCACHED_BEHAVIOR_SUPPORT_CAS, 1)
+        defer { memcached_behavior_set(handle, MEMCACHED_BEHAVIOR_SUPPORT_CAS, 0) }
+        var code = name.withCString { key in
+            withUnsafePointer(to: UnsafePointer?(key)) { memcached_mget(handle, $0, [name.utf8.count], 1) }
+        }
+        guard code == MEMCACHED_SUCCESS else { return SharedAnswer(code) }
+        var version: UInt64?
+        var isAsHigh = false
+        while let result = memcached_fetch_result(handle, nil, &code) {
+            version = memcached_result_cas(result)
+            let bytes = UnsafeRawBufferPointer(start: memcached_result_value(result), count: memcached_result_length(result))
+            isAsHigh = Self.number(bytes).map { (number...limit).contains($0) } ?? false
+            memcached_result_free(result)
+        }
+        if isAsHigh { return .done }
+        // At the end there is nothing more, or the server has failed.
+        guard [.done, .missing].contains(SharedAnswer(code)) else { return SharedAnswer(code) }
+        return withUnsafeBytes(of: number.littleEndian) { bytes in
+            guard let version else { return add(name, bytes, expires: 0) }
+            return SharedAnswer(
+                memcached_cas(handle, name, name.utf8.count, bytes.chars, bytes.count, 0, 0, version)
+            )
+        }
+    }
+
+    /// The number that a value is; `nil` if it is none.
+    static func number(_ bytes: UnsafeRawBufferPointer) -> UInt64? {
+        bytes.count == 8 ? UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self)) : nil
+    }
+
     func remove(_ name: String) -> SharedAnswer { SharedAnswer(memcached_delete(handle, name, name.utf8.count, 0)) }
 
     private static func permits(_ size: Int, _ limit: UnsafeMutableRawPointer?) -> Bool {

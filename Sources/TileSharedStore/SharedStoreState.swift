@@ -25,6 +25,8 @@ struct SharedStoreState {
     }
 
     static let generationAge: Int64 = 1_000_000_000
+    /// Higher ones are damaged or forged: nothing could be newer than the highest of all.
+    static let highestGeneration: UInt64 = 1 << 62
     /// Names held at most: a data set each, of which a process has few.
     static let mostGenerations = 1024
     static let mostSmallWrites = 1024
@@ -104,9 +106,9 @@ struct SharedStoreState {
     }
 
     /// Whether to query the servers for a generation now. The caller then does.
-    mutating func asksForGeneration(of namespace: TileStoreNamespace, at now: Int64) -> Bool {
+    mutating func asksForGeneration(of namespace: TileStoreNamespace, at now: Int64, isDue: Bool = false) -> Bool {
         let asked = generations[namespace]?.asked ?? .min
-        guard asked == .min || now - asked >= Self.generationAge else { return false }
+        guard isDue || asked == .min || now - asked >= Self.generationAge else { return false }
         makeRoom(for: namespace)
         generations[namespace, default: Generation()].asked = now
         return true

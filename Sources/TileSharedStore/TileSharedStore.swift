@@ -150,35 +150,37 @@ public final class TileSharedStore: TileStore {
     /// Raises the generation of a namespace: the servers evict its entries when they need room.
     @discardableResult
     public func remove(_ namespace: TileStoreNamespace) -> Bool {
-        let generation = generation(of: namespace)
-        return generation < .max && raiseGeneration(of: namespace, to: generation + 1)
+        raiseGeneration(of: namespace, to: generation(of: namespace) + 1)
     }
 
-    /// Queries the servers, at most once a second.
+    /// Queries the servers.
     public func generation(of namespace: TileStoreNamespace) -> UInt64 {
-        writer.queue.sync { refresh(namespace, writer) }
+        writer.queue.sync { refresh(namespace, writer, isDue: true) }
         return state.withLock { $0.generation(of: namespace) }
     }
 
     /// Stores a generation on several servers, so that it survives the loss of some.
+    ///
+    /// - Parameter generation: At most 2^62: higher ones are damaged, since nothing raises them that often.
     public func raiseGeneration(of namespace: TileStoreNamespace, to generation: UInt64) -> Bool {
+        guard generation <= SharedStoreState.highestGeneration else { return false }
         state.withLock { $0.raise(namespace, to: generation) }
         return writer.queue.sync {
-            var isStored = false
-            for copy in 0..<SharedName.generationCopies {
-                let name = SharedName.generation(namespace, copy: copy)
-                let present = storedGeneration(name, writer) ?? 0
-                if present >= generation {
-                    isStored = true
-                    continue
-                }
-                let answer = withUnsafeBytes(of: generation.littleEndian) { bytes in
-                    perform(name, writer) { $1.set($0, bytes) }
-                }
-                if answer == .done { isStored = true }
+            (0..<SharedName.generationCopies).reduce(false) { isStored, copy in
+                raise(SharedName.generation(namespace, copy: copy), to: generation) || isStored
             }
-            return isStored
         }
+    }
+
+    /// Stores a generation on one server. Another process may raise it at the same time: neither replaces a higher one.
+    private func raise(_ name: String, to generation: UInt64) -> Bool {
+        for _ in 0..<16 {
+            let answer = perform(name, writer) {
+                $1.raise($0, to: generation, limit: SharedStoreState.highestGeneration)
+            }
+            if answer != .missing { return answer == .done }
+        }
+        return false
     }
 
     /// Sends what is buffered, within ten times the answer time, and closes all connections.
@@ -275,10 +277,10 @@ public final class TileSharedStore: TileStore {
 
     // MARK: - Generations
 
-    /// Asks the servers for a generation if that was last done over a second ago.
-    private func refresh(_ namespace: TileStoreNamespace, _ lane: SharedLane) {
+    /// Asks the servers for a generation if that is due, or was last done over a second ago.
+    private func refresh(_ namespace: TileStoreNamespace, _ lane: SharedLane, isDue: Bool = false) {
         let now = MonotonicTime.now.nanoseconds
-        guard state.withLock({ $0.asksForGeneration(of: namespace, at: now) }) else { return }
+        guard state.withLock({ $0.asksForGeneration(of: namespace, at: now, isDue: isDue) }) else { return }
         for copy in 0..<SharedName.generationCopies {
             guard let stored = storedGeneration(SharedName.generation(namespace, copy: copy), lane) else { continue }
             state.withLock { $0.raise(namespace, to: stored) }
@@ -289,12 +291,10 @@ public final class TileSharedStore: TileStore {
         var generation: UInt64?
         _ = perform(name, lane) { name, connection in
             let (answer, value) = connection.value(of: name)
-            if let bytes = value?.bytes, bytes.count == 8 {
-                generation = UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self))
-            }
+            generation = value.flatMap { SharedConnection.number($0.bytes) }
             return answer
         }
-        return generation
+        return generation.flatMap { $0 <= SharedStoreState.highestGeneration ? $0 : nil }
     }
 
     // MARK: - Writing

@@ -130,9 +130,50 @@ struct TileSharedStoreTests {
         other.remove([key(2)])
         #expect(get(other, 2) == .failure(.absent))
         #expect(other.remove(namespace) && other.generation(of: namespace) == 4)
-        // There is no later generation: entries of this one stay.
-        #expect(other.raiseGeneration(of: namespace, to: .max))
-        #expect(!other.remove(namespace) && other.generation(of: namespace) == .max)
+        // Nothing could be newer than the highest one of all: it is taken for damage.
+        let highest: UInt64 = 1 << 62
+        #expect(!other.raiseGeneration(of: namespace, to: highest + 1) && other.generation(of: namespace) == 4)
+        #expect(other.raiseGeneration(of: namespace, to: highest) && !other.remove(namespace))
+    }
+
+    /// An invalidation compares its generation with what others have stored by then.
+    @Test func aGenerationIsThatOfTheServers() throws {
+        let server = try MemcachedServer()
+        defer { server.end() }
+        let (one, other) = (try store([server.port]), try store([server.port]))
+        for generation in 1...3 as ClosedRange<UInt64> {
+            #expect(one.generation(of: namespace) == generation - 1)
+            #expect(other.raiseGeneration(of: namespace, to: generation))
+        }
+    }
+
+    /// Processes that raise a generation at the same time leave the highest one.
+    @Test func theHighestGenerationStays() throws {
+        let server = try MemcachedServer()
+        defer { server.end() }
+        let stores = try (0..<4).map { _ in try store([server.port]) }
+        for round in 0..<100 as Range<UInt64> {
+            DispatchQueue.concurrentPerform(iterations: stores.count) { index in
+                #expect(stores[index].raiseGeneration(of: namespace, to: 4 * round + UInt64(index) + 1))
+            }
+            #expect(try store([server.port]).generation(of: namespace) == 4 * round + 4)
+        }
+    }
+
+    @Test(arguments: [[UInt8](repeating: 255, count: 8), [1, 2, 3], []]) func damagedGenerations(bytes: [UInt8]) throws {
+        let server = try MemcachedServer()
+        defer { server.end() }
+        let connection = try SharedConnection(
+            [SharedServer(host: "127.0.0.1", port: server.port)],
+            TileSharedStoreOptions(answerTime: .seconds(10), connectTime: .seconds(10))
+        )
+        for copy in 0..<SharedName.generationCopies {
+            let name = SharedName.generation(namespace, copy: copy)
+            #expect(bytes.withUnsafeBytes { connection.set(name, $0) } == .done)
+        }
+        let one = try store([server.port])
+        #expect(one.generation(of: namespace) == 0 && one.remove(namespace))
+        #expect(try store([server.port]).generation(of: namespace) == 1)
     }
 
     @Test func aRenewalKeepsThePayload() throws {

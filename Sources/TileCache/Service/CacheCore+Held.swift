@@ -1,4 +1,4 @@
-/// When the reported memory of sources is read.
+/// When the memory that stores or sources report is read.
 struct HeldMemory: Sendable {
     private var due = Int64.min
 
@@ -50,7 +50,7 @@ extension CacheCore {
         let storeBytes = asked.stores?.living.memorySize.bytes
         let sourceBytes = asked.sources?.reduce(ByteCount.bytes(0)) { $0 + $1.heldMemory }.bytes
         perform { state in
-            // Without room, it is tried again.
+            // Without room, it is tried again after a minute.
             if let storeBytes {
                 if state.pool.charge(storeBytes - state.stores.byteCount, to: .stores) {
                     state.stores.set(byteCount: storeBytes)

@@ -69,7 +69,7 @@ extension CacheCore {
 
     /// Gives the tiles whose turn it is to the stores.
     func saveAll(until end: DispatchTime) {
-        // Workers may add as many as are given away.
+        // Workers may add as many as are given away: without a bound, that might not end.
         for _ in 0..<SaveQueue.mostReady where .now() < end {
             guard let next = perform({ $0.nextSave() }) else { return }
             carryOut(next)
@@ -85,11 +85,8 @@ extension CacheCore {
         }
     }
 
-    /// Counts a tile that is not stored after all, and has its stores forget it.
-    func giveUp(_ lost: LostSave) {
-        lost.tiers.noteDropped(lost.takers)
-        lost.tiers.giveUp(lost.tile)
-    }
+    /// Tells the stores of a tile that they do not get.
+    func giveUp(_ lost: LostSave) { lost.tiers.giveUp(lost.tile, in: lost.takers) }
 
     /// Has an invalidation of stored entries made to last. The caller has entered the activity.
     func persist(_ invalidation: LayerTiers.Invalidation, of tiers: LayerTiers) {
@@ -121,6 +118,13 @@ struct LostSave: Sendable {
     let takers: UInt32
 }
 
+extension LayerTiers {
+    fileprivate func lose(_ tile: TileCoordinate, for takers: UInt32) -> LostSave {
+        noteDropped(takers)
+        return LostSave(tiers: self, tile: tile, takers: takers)
+    }
+}
+
 /// How a loaded tile gets to its stores. At once, with the bytes at hand, or by the queue.
 enum Saving: Sendable {
     case now(SaveQueue.Save)
@@ -147,9 +151,12 @@ extension CoreState {
         // What waits of an earlier load would be stored with its freshness, and with the pixels of this one.
         let waiting = saves.isEmpty ? 0 : changeSaves { $0.forgetAll(of: key) }
         if values.hasHoles { pool.markHoles(key) }
-        guard pool.hasLanded(key, result) || values.freshness == .notStored else { return nil }
+        let hasLanded = pool.hasLanded(key, result) || values.freshness == .notStored
         // A tile made of others has neither expiry nor generation of its own. One with holes may be made whole later.
-        if record.makes(key.level), values.hasHoles || !tiers.keepsMadeTiles { return nil }
+        guard hasLanded, !record.makes(key.level) || (!values.hasHoles && tiers.keepsMadeTiles) else {
+            if waiting != 0 { effects.lostSaves.append(tiers.lose(key.coordinate, for: waiting)) }
+            return nil
+        }
         let isWanted = ticket.isDemand || pool.isNeeded(key)
         var takers = tiers.takers(before: origin ?? tiers.stores.count, isWanted: isWanted, cost: took)
         takers = (takers.now | waiting, takers.drawn & ~waiting)
@@ -199,15 +206,24 @@ extension CoreState {
     /// Takes the next tile to give to stores.
     mutating func nextSave() -> NextSave? {
         while saves.readyCount > 0, let save = changeSaves({ $0.next() }) {
-            guard let record = record(of: save.layer), let lost = lostSave(save) else { continue }
-            guard let lease = pool.leaseToSave(save.key) else { return .lost(lost) }
+            guard let record = record(of: save.layer) else { continue }
+            guard let lease = pool.leaseToSave(save.key) else {
+                guard let lost = lose(save) else { continue }
+                return .lost(lost)
+            }
             return .tile(save, lease, address: address(of: lease.slot, layer: save.key.layer), record)
         }
         return nil
     }
 
-    /// What to tell the stores of a tile that they do not get.
-    func lostSave(_ save: SaveQueue.Save) -> LostSave? {
-        layers[save.key.layer].tiers.map { LostSave(tiers: $0, tile: save.key.coordinate, takers: save.takers) }
+    /// Forgets tiles that wait for their stores.
+    mutating func loseSaves(where isLost: (SaveQueue.Save) -> Bool) {
+        effects.lostSaves += saves.all.filter(isLost).compactMap { lose($0) }
+        changeSaves { $0.forget(where: isLost) }
+    }
+
+    /// Counts a tile that is not stored after all. Returns what to tell its stores.
+    func lose(_ save: SaveQueue.Save) -> LostSave? {
+        layers[save.key.layer].tiers?.lose(save.key.coordinate, for: save.takers)
     }
 }

@@ -255,6 +255,7 @@ final class CacheCore: Sendable {
         let sources = perform { state -> [LayerRecord] in
             state.shutDown()
             state.endFetches { _ in true }
+            state.loseSaves { _ in true }
             for layer in state.layers { if let tiers = layer.tiers { state.stores.close(tiers) } }
             state.effects.unwanted += state.requests.all { _ in true }
             defer { for index in state.layers.indices { state.layers[index].forgetSource() } }

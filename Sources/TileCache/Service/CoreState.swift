@@ -102,7 +102,7 @@ struct CoreState: ~Copyable {
         let before = saves.byteCount
         let result = body(&saves)
         if !pool.charge(saves.byteCount - before, to: .stores) {
-            effects.lostSaves += saves.all.compactMap { lostSave($0) }
+            effects.lostSaves += saves.all.compactMap { lose($0) }
             saves = SaveQueue()
             pool.note(-before, in: .stores)
         }

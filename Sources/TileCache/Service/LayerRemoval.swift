@@ -27,8 +27,7 @@ extension CoreState {
         endFetches { $0.layer == id.index }
         pins.remove(layer: id.index)
         changeAsked { asked, _ in asked.removeAll { $0.layer == id.index } }
-        effects.lostSaves += saves.all.filter { $0.layer == id }.compactMap { lostSave($0) }
-        changeSaves { $0.forget(layer: id) }
+        loseSaves { $0.layer == id }
         if let tiers = record.tiers { stores.close(tiers) }
         pool.beginRemoval(ofLayer: id.index)
         layers.beginRemoval(of: id.index)

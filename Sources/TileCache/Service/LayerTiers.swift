@@ -7,8 +7,8 @@ final class LayerTiers: Sendable {
         var number = 0
         /// Generation of entries written in this epoch.
         var generation: UInt64 = 0
-        /// Whether the stores had this generation before. If not, another layer may take the same one, and what is
-        /// loaded meanwhile would count as loaded after its invalidation.
+        /// Whether the stores had this generation before work of the epoch began. If not, another layer may take the
+        /// same one, and what is loaded meanwhile would count as loaded after its invalidation.
         var isRaised = false
     }
 
@@ -120,7 +120,7 @@ final class LayerTiers: Sendable {
             if state.isWaiting { return state.present }
             let isDue = state.readAt.map { now - $0 >= Self.generationInterval } ?? true
             guard isDue || !state.isSettled else { return state.present }
-            // A store that does not answer holds up one worker, not one more with each interval.
+            // After the first answer, a store that does not answer holds up one worker, not one more with each interval.
             if state.isPrepared, state.readings > 0 { return state.present }
             state.readAt = now
             return nil
@@ -177,8 +177,8 @@ final class LayerTiers: Sendable {
 
     /// Makes entries invalid from now on. `endWrites(before:)` and `persist(_:)` follow.
     ///
-    /// Called together with the pool's invalidation, under its lock. A load that begins in between would make new
-    /// entries of old tiles.
+    /// For an invalidation of the pool, called together with it, under its lock. A load that begins in between would make
+    /// new entries of old tiles.
     ///
     /// - Parameters:
     ///   - ranges: Tiles to remove, by level; `nil` makes all entries invalid.
@@ -261,8 +261,10 @@ final class LayerTiers: Sendable {
 
     func noteExpiry() { state.withLock { $0.hasExpiry = true } }
 
-    /// Ends what look-ups of a tile began: none of the stores gets it.
-    func giveUp(_ tile: TileCoordinate) { for store in stores { store.giveUp(key(of: tile)) } }
+    /// Ends what look-ups of a tile began in some stores, by default in all: these do not get it.
+    func giveUp(_ tile: TileCoordinate, in some: UInt32 = .max) {
+        for (index, store) in stores.enumerated() where some & 1 << UInt32(index) != 0 { store.giveUp(key(of: tile)) }
+    }
 
     /// First store that is known to have a tile, without I/O.
     func nearest(_ tile: TileCoordinate) -> Int? {
@@ -333,9 +335,8 @@ final class LayerTiers: Sendable {
             state.withLock { state in
                 switch answer {
                 case .accepted?: state.counts[index].writes += 1
-                case .dropped?: state.counts[index].dropped += 1
                 case .refused?: state.counts[index].refused += 1
-                case nil: state.counts[index].dropped += 1
+                case .dropped?, nil: state.counts[index].dropped += 1
                 }
             }
         }

@@ -70,10 +70,10 @@ struct SaveQueue: Sendable {
         return save
     }
 
-    /// Forgets the tiles of a layer.
-    mutating func forget(layer: LayerID) {
-        for (key, save) in undrawn where save.layer == layer { forget(key) }
-        ready.removeAll { $0.layer == layer }
+    /// Forgets tiles, wherever they wait.
+    mutating func forget(where isLost: (Save) -> Bool) {
+        for (key, save) in undrawn where isLost(save) { forget(key) }
+        ready.removeAll(where: isLost)
         byteCount = ready.reduce(0) { $0 + $1.byteCount } + undrawn.values.reduce(0) { $0 + $1.byteCount }
     }
 

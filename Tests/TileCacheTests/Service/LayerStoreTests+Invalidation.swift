@@ -230,6 +230,44 @@ extension LayerStoreTests {
         }
     }
 
+    /// A tile that was not drawn waits for the near store; the far one has it.
+    @Test(arguments: [false, true]) func whatWaitsToBeStoredIsGivenUpAtTheEnd(isShutDown: Bool) throws {
+        let (near, far) = (MemoryStore(), MemoryStore(keepsUndrawnTiles: true))
+        let run = try Run([near, far], Origin())
+        let (cache, tile) = (run.scene.cache, run.scene.tile(0))
+        cache.prefetch([tile], of: run.layer)
+        run.scene.run()
+        #expect(near.count == 0 && far.count == 1)
+        if isShutDown { _ = cache.shutdown(timeout: .zero) } else { cache.removeLayer(run.layer) }
+        run.scene.run()
+        #expect(near.givenUp == [tile] && far.givenUp.isEmpty)
+        #expect(cache.statistics.stores.map(\.dropped) == [1, 0])
+    }
+
+    /// A tile waits for the stores, and is invalidated while it is loaded again.
+    @Test func whatIsNotStoredForALaterLoadCounts() throws {
+        let store = MemoryStore()
+        let origin = Origin()
+        let run = try Run([store], origin)
+        let (cache, layer, tile) = (run.scene.cache, run.layer, run.scene.tile(0))
+        origin.whileLoading = { [unowned origin] in
+            origin.whileLoading = nil
+            let waiting = SaveQueue.Save(
+                key: TileKey(layer: layer.index, tile),
+                layer: layer,
+                takers: 1,
+                cost: 0,
+                freshness: nil,
+                epoch: .init()
+            )
+            cache.core.perform { state in _ = state.changeSaves { $0.add(waiting) } }
+            cache.invalidate(layer)
+        }
+        cache.prefetch([tile], of: layer)
+        run.scene.run()
+        #expect(cache.statistics.stores.map(\.dropped) == [1])
+    }
+
     /// A shared store that cannot confirm a removal raises the generation of the whole data set.
     @Test func noStoreIsToldToRemoveWhatItDoesNotHave() throws {
         let (near, far) = (MemoryStore(), MemoryStore())

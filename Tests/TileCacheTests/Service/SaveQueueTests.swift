@@ -55,7 +55,7 @@ import Testing
                 if !ready.isEmpty { ready.removeFirst() }
             default:
                 let layer = LayerID(number % 3)
-                queue.forget(layer: layer)
+                queue.forget(where: { $0.layer == layer })
                 ready.removeAll { $0.layer == layer }
                 undrawn.removeAll { $0.layer == layer }
             }
