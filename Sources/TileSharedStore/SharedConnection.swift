@@ -132,8 +132,9 @@ final class SharedConnection {
         var isAsHigh = false
         while let result = memcached_fetch_result(handle, nil, &code) {
             version = memcached_result_cas(result)
-            let bytes = UnsafeRawBufferPointer(start: memcached_result_value(result), count: memcached_result_length(result))
-            isAsHigh = Self.number(bytes).map { (number...limit).contains($0) } ?? false
+            let (start, count) = (memcached_result_value(result), memcached_result_length(result))
+            let found = Self.number(UnsafeRawBufferPointer(start: start, count: count))
+            isAsHigh = found.map { (number...limit).contains($0) } ?? false
             memcached_result_free(result)
         }
         if isAsHigh { return .done }

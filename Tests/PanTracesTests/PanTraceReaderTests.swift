@@ -253,7 +253,7 @@ import TileCache
     }
 
     /// 200,000 lines, 8 MB, in a separate process. Its peak memory must not grow while it reads.
-    @Test func readsLongTracesInConstantMemory() async {
+    @Test func readsLongTracesInConstantMemoryInAnotherProcess() async {
         await #expect(processExitsWith: .success) {
             var name = Array("/tmp/pan-trace-XXXXXX".utf8CString)
             let descriptor = mkstemp(&name)

@@ -160,7 +160,8 @@ struct TileSharedStoreTests {
         }
     }
 
-    @Test(arguments: [[UInt8](repeating: 255, count: 8), [1, 2, 3], []]) func damagedGenerations(bytes: [UInt8]) throws {
+    @Test(arguments: [[UInt8](repeating: 255, count: 8), [1, 2, 3], []]) func damagedGenerations(bytes: [UInt8]) throws
+    {
         let server = try MemcachedServer()
         defer { server.end() }
         let connection = try SharedConnection(

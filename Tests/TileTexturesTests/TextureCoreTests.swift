@@ -128,7 +128,7 @@ import Testing
 
     /// Putting a tile back into a used slot ends the process. The test runs it in a separate one. Builds without
     /// assertions do not notice it.
-    @Test func tilesAreNotPutBackIntoUsedSlots() async {
+    @Test func tilesAreNotPutBackIntoUsedSlotsInAnotherProcess() async {
         var isAsserting = false
         assert({ isAsserting = true }() == ())
         guard isAsserting else { return }

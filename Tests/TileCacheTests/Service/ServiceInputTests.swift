@@ -199,7 +199,7 @@ import Testing
     #if os(Linux)
         /// Under a limit on addresses, in a separate process. Smaller caches work, larger ones are an error, and a
         /// raised limit is one or the other.
-        @Test func aProcessShortOfAddressesGetsSmallerCaches() async {
+        @Test func aProcessShortOfAddressesGetsSmallerCachesInAnotherProcess() async {
             // The sanitizers themselves need more addresses than such a limit allows.
             for symbol in ["__asan_init", "__tsan_init"] where dlsym(nil, symbol) != nil { return }
             await #expect(processExitsWith: .success) {
@@ -232,7 +232,7 @@ import Testing
         }
 
         /// Addresses for four times the limit are available for one range, not for two.
-        @Test func aLayerGetsAddressesForTheLimitIfThereAreNoMore() async {
+        @Test func aLayerGetsAddressesForTheLimitIfThereAreNoMoreInAnotherProcess() async {
             guard dlsym(UnsafeMutableRawPointer(bitPattern: 0), "__asan_init") == nil else { return }
             await #expect(processExitsWith: .success) {
                 let pages = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
@@ -254,7 +254,7 @@ import Testing
         }
 
         /// A child of `fork()` has none of its parent's threads, so it is refused.
-        @Test func aForkedChildIsRefused() async {
+        @Test func aForkedChildIsRefusedInAnotherProcess() async {
             await #expect(processExitsWith: .success) {
                 let cache = try TileCache(byteLimit: .mebibytes(4))
                 let pyramid = try ServiceSetup.pyramid()
