@@ -47,6 +47,13 @@ struct TileSharedStoreTests {
         return value.map { .success($0) } ?? .failure(miss ?? .failed)
     }
 
+    private func connection(to server: MemcachedServer) throws -> SharedConnection {
+        try SharedConnection(
+            [SharedServer(host: "127.0.0.1", port: server.port)],
+            TileSharedStoreOptions(answerTime: .seconds(10), connectTime: .seconds(10))
+        )
+    }
+
     private func store(_ ports: [Int], _ change: (inout TileSharedStoreOptions) -> Void = { _ in }) throws
         -> TileSharedStore
     {
@@ -152,11 +159,15 @@ struct TileSharedStoreTests {
         let server = try MemcachedServer()
         defer { server.end() }
         let stores = try (0..<4).map { _ in try store([server.port]) }
+        let reader = try connection(to: server)
         for round in 0..<100 as Range<UInt64> {
             DispatchQueue.concurrentPerform(iterations: stores.count) { index in
                 #expect(stores[index].raiseGeneration(of: namespace, to: 4 * round + UInt64(index) + 1))
             }
-            #expect(try store([server.port]).generation(of: namespace) == 4 * round + 4)
+            for copy in 0..<SharedName.generationCopies {
+                let value = try #require(reader.value(of: SharedName.generation(namespace, copy: copy)).1)
+                #expect(SharedConnection.number(value.bytes) == 4 * round + 4)
+            }
         }
     }
 
@@ -164,10 +175,7 @@ struct TileSharedStoreTests {
     {
         let server = try MemcachedServer()
         defer { server.end() }
-        let connection = try SharedConnection(
-            [SharedServer(host: "127.0.0.1", port: server.port)],
-            TileSharedStoreOptions(answerTime: .seconds(10), connectTime: .seconds(10))
-        )
+        let connection = try connection(to: server)
         for copy in 0..<SharedName.generationCopies {
             let name = SharedName.generation(namespace, copy: copy)
             #expect(bytes.withUnsafeBytes { connection.set(name, $0) } == .done)

@@ -21,6 +21,9 @@ struct PoolConfiguration: Sendable {
     var grantsBookkeeping = false
     /// Maximum concurrent loads.
     var workers = 4
+    /// Maximum loads in flight, and hanging decoders, of a layer with hanging ones: as many as workers, at least two. With
+    /// one, a single hanging tile would keep the others of its layer from ever being loaded.
+    var mostOfHangingLayer: Int { max(workers, 2) }
     /// Workers reserved for needed tiles.
     var reservedWorkers = 0
     /// Bytes of a page of memory, a power of two, 4096 or more. Slots, blocks' pages and tables consist of such pages.

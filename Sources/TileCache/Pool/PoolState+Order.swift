@@ -67,8 +67,10 @@ extension PoolState {
         }
         let begun: Admission<Job>
         if number != .none, table[number].residency.isCompressed, !table[number].flags.contains(.stale) {
-            // As with stuck loads: a hanging decoder takes at most as many spare workers as there are workers.
-            if table[number].form.isEncoded, layers[layer].stuckDecodes >= configuration.workers { return nil }
+            // As with stuck loads: hanging decoders of a layer do not take all spare workers.
+            if table[number].form.isEncoded, layers[layer].stuckDecodes >= configuration.mostOfHangingLayer {
+                return nil
+            }
             // The worker that has the codec continues here.
             guard codecJobs.count < configuration.maximumCodecJobs else { return .refused }
             begun = beginPromotion(number, worth: worth(of: planned)).map(Job.promote)

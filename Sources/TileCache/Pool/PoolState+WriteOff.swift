@@ -1,7 +1,7 @@
 /// Loads whose source does not answer: each occupies one worker, no more.
 extension PoolState {
     /// Replaces the workers of loads that began before a time. The loads go on, keep their reservations and may still
-    /// land; such a layer has at most as many loads in flight as there are workers.
+    /// land; such a layer has at most as many loads in flight as there are workers, or two.
     ///
     /// - Returns: Number of workers to replace.
     mutating func writeOffLoads(startedBefore time: Int64, atMost limit: Int) -> Int {
@@ -27,9 +27,9 @@ extension PoolState {
         effects.plans = true
     }
 
-    /// Whether a layer with stuck loads has as many in flight as there are workers.
+    /// Whether a layer has the maximum of loads in flight, if loads are stuck.
     func hasAllItsLoads(layer: Int) -> Bool {
         guard loads.writtenOffCount > 0 else { return false }
-        return loads.all.count { table[$0.load.entry].key.layer == layer } >= configuration.workers
+        return loads.all.count { table[$0.load.entry].key.layer == layer } >= configuration.mostOfHangingLayer
     }
 }

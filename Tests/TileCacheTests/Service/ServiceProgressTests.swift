@@ -5,14 +5,14 @@ import Testing
 /// Every needed tile loads, waits or fails, without further frames, moves or plans.
 @Suite(.timeLimit(.minutes(15))) struct ServiceProgressTests {
     /// The layer may have no more loads in flight than workers, the stuck one included. Others wait.
-    @Test func aLayerWithAStuckLoadGetsAllItsOtherTiles() throws {
+    @Test(arguments: [1, 2]) func aLayerWithAStuckLoadGetsAllItsOtherTiles(workers: Int) throws {
         let stuck = TileCoordinate(level: 6, column: 7, row: 7)
         let source = PartlyGatedSource { tile in
             if tile != stuck { pause(microseconds: 3000) }
             return tile == stuck
         }
         defer { source.open() }
-        var configuration = TileCache.Configuration(byteLimit: .mebibytes(4), workers: 2)
+        var configuration = TileCache.Configuration(byteLimit: .mebibytes(4), workers: workers)
         configuration.stuckLoadTime = .milliseconds(10)
         let cache = try TileCache(configuration)
         let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
