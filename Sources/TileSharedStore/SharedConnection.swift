@@ -124,6 +124,7 @@ final class SharedConnection {
     func raise(_ name: String, to number: UInt64, limit: UInt64) -> SharedAnswer {
         memcached_behavior_set(handle, MEMCACHED_BEHAVIOR_SUPPORT_CAS, 1)
         defer { memcached_behavior_set(handle, MEMCACHED_BEHAVIOR_SUPPORT_CAS, 0) }
+        // `memcached_get` has no version of the value.
         var code = name.withCString { key in
             withUnsafePointer(to: UnsafePointer?(key)) { memcached_mget(handle, $0, [name.utf8.count], 1) }
         }

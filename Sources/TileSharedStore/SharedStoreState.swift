@@ -106,9 +106,9 @@ struct SharedStoreState {
     }
 
     /// Whether to query the servers for a generation now. The caller then does.
-    mutating func asksForGeneration(of namespace: TileStoreNamespace, at now: Int64, isDue: Bool = false) -> Bool {
+    mutating func asksForGeneration(of namespace: TileStoreNamespace, at now: Int64) -> Bool {
         let asked = generations[namespace]?.asked ?? .min
-        guard isDue || asked == .min || now - asked >= Self.generationAge else { return false }
+        guard asked == .min || now - asked >= Self.generationAge else { return false }
         makeRoom(for: namespace)
         generations[namespace, default: Generation()].asked = now
         return true

@@ -155,7 +155,7 @@ public final class TileSharedStore: TileStore {
 
     /// Queries the servers.
     public func generation(of namespace: TileStoreNamespace) -> UInt64 {
-        writer.queue.sync { refresh(namespace, writer, isDue: true) }
+        writer.queue.sync { query(namespace, writer) }
         return state.withLock { $0.generation(of: namespace) }
     }
 
@@ -277,10 +277,13 @@ public final class TileSharedStore: TileStore {
 
     // MARK: - Generations
 
-    /// Asks the servers for a generation if that is due, or was last done over a second ago.
-    private func refresh(_ namespace: TileStoreNamespace, _ lane: SharedLane, isDue: Bool = false) {
+    /// Queries the servers for a generation if the last look-up that did was over a second ago.
+    private func refresh(_ namespace: TileStoreNamespace, _ lane: SharedLane) {
         let now = MonotonicTime.now.nanoseconds
-        guard state.withLock({ $0.asksForGeneration(of: namespace, at: now, isDue: isDue) }) else { return }
+        if state.withLock({ $0.asksForGeneration(of: namespace, at: now) }) { query(namespace, lane) }
+    }
+
+    private func query(_ namespace: TileStoreNamespace, _ lane: SharedLane) {
         for copy in 0..<SharedName.generationCopies {
             guard let stored = storedGeneration(SharedName.generation(namespace, copy: copy), lane) else { continue }
             state.withLock { $0.raise(namespace, to: stored) }

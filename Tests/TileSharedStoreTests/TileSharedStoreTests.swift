@@ -48,17 +48,20 @@ struct TileSharedStoreTests {
     }
 
     private func connection(to server: MemcachedServer) throws -> SharedConnection {
-        try SharedConnection(
-            [SharedServer(host: "127.0.0.1", port: server.port)],
-            TileSharedStoreOptions(answerTime: .seconds(10), connectTime: .seconds(10))
-        )
+        try SharedConnection([SharedServer(host: "127.0.0.1", port: server.port)], Self.patient)
     }
+
+    // Other tests use the machine at the same time, so an answer may be slow.
+    private static let patient = TileSharedStoreOptions(
+        answerTime: .seconds(10),
+        connectTime: .seconds(10),
+        longestWait: .zero
+    )
 
     private func store(_ ports: [Int], _ change: (inout TileSharedStoreOptions) -> Void = { _ in }) throws
         -> TileSharedStore
     {
-        // Other tests use the machine at the same time, so an answer may be slow.
-        var options = TileSharedStoreOptions(answerTime: .seconds(10), connectTime: .seconds(10), longestWait: .zero)
+        var options = Self.patient
         change(&options)
         return try TileSharedStore(ports.map { SharedServer(host: "127.0.0.1", port: $0) }, options: options)
     }
@@ -205,7 +208,7 @@ struct TileSharedStoreTests {
         let one = try store([server.port])
         #expect(put(one, 1, 7) == .accepted && put(one, 2, 8) == .accepted)
         one.close()
-        let connection = try SharedConnection([SharedServer(host: "127.0.0.1", port: server.port)], .init())
+        let connection = try connection(to: server)
         let value = try #require(connection.value(of: SharedName.entry(key(1))).1)
         var bytes = Array(value.bytes)
         func replace(_ bytes: [UInt8]) throws -> Result<UInt8, TileStoreMiss> {

@@ -21,8 +21,9 @@ struct PoolConfiguration: Sendable {
     var grantsBookkeeping = false
     /// Maximum concurrent loads.
     var workers = 4
-    /// Maximum loads in flight, and hanging decoders, of a layer with hanging ones: as many as workers, at least two. With
-    /// one, a single hanging tile would keep the others of its layer from ever being loaded.
+    /// Maximum loads in flight, and hanging decoders, of a layer with hanging ones: as many as workers, at least two.
+    ///
+    /// With one, a single hanging tile would keep the others of its layer from ever being loaded.
     var mostOfHangingLayer: Int { max(workers, 2) }
     /// Workers reserved for needed tiles.
     var reservedWorkers = 0

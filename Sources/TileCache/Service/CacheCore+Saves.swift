@@ -206,10 +206,9 @@ extension CoreState {
     /// Takes the next tile to give to stores.
     mutating func nextSave() -> NextSave? {
         while saves.readyCount > 0, let save = changeSaves({ $0.next() }) {
-            guard let record = record(of: save.layer) else { continue }
+            guard let record = record(of: save.layer), let tiers = record.tiers else { continue }
             guard let lease = pool.leaseToSave(save.key) else {
-                guard let lost = lose(save) else { continue }
-                return .lost(lost)
+                return .lost(tiers.lose(save.key.coordinate, for: save.takers))
             }
             return .tile(save, lease, address: address(of: lease.slot, layer: save.key.layer), record)
         }

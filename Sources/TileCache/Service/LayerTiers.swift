@@ -120,7 +120,8 @@ final class LayerTiers: Sendable {
             if state.isWaiting { return state.present }
             let isDue = state.readAt.map { now - $0 >= Self.generationInterval } ?? true
             guard isDue || !state.isSettled else { return state.present }
-            // After the first answer, a store that does not answer holds up one worker, not one more with each interval.
+            // After the first answer, a store that does not answer holds up one worker, not one more with each
+            // interval.
             if state.isPrepared, state.readings > 0 { return state.present }
             state.readAt = now
             return nil
@@ -177,8 +178,8 @@ final class LayerTiers: Sendable {
 
     /// Makes entries invalid from now on. `endWrites(before:)` and `persist(_:)` follow.
     ///
-    /// For an invalidation of the pool, called together with it, under its lock. A load that begins in between would make
-    /// new entries of old tiles.
+    /// For an invalidation of the pool, called together with it, under its lock. A load that begins in between would
+    /// make new entries of old tiles.
     ///
     /// - Parameters:
     ///   - ranges: Tiles to remove, by level; `nil` makes all entries invalid.

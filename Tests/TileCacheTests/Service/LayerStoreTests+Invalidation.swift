@@ -62,7 +62,8 @@ extension LayerStoreTests {
         #expect(second.drawn.map(\.colour) == [9, 9])
     }
 
-    /// An invalidation of a region raises the generation of a shared store. The rest of the pool stays as old as it was.
+    /// An invalidation of a region raises the generation of a shared store. The rest of the pool stays as old as it
+    /// was.
     @Test func aRegionDoesNotMakeTheRestOfALayerCurrent() throws {
         let store = MemoryStore(keepsUndrawnTiles: true)
         let origin = Origin()
@@ -163,6 +164,22 @@ extension LayerStoreTests {
 
 /// Tiles that must not be stored, and those that are made of others.
 extension LayerStoreTests {
+    /// A tile whose turn it is, for the first store.
+    private static func save(
+        _ tile: TileCoordinate,
+        of layer: LayerID,
+        epoch: LayerTiers.Epoch = .init()
+    ) -> SaveQueue.Save {
+        SaveQueue.Save(
+            key: TileKey(layer: layer.index, tile),
+            layer: layer,
+            takers: 1,
+            cost: 0,
+            freshness: nil,
+            epoch: epoch
+        )
+    }
+
     /// The tiles below are read from the store, and expire.
     @Test func nothingMadeOfStoredTilesThatExpireIsStored() throws {
         let store = MemoryStore()
@@ -213,14 +230,7 @@ extension LayerStoreTests {
             let (core, layer, tile) = (run.scene.cache.core, run.layer, run.scene.tile(0))
             let tiers = try #require(core.read { $0.record(of: layer)?.tiers })
             origin.whileLoading = {
-                let old = SaveQueue.Save(
-                    key: TileKey(layer: layer.index, tile),
-                    layer: layer,
-                    takers: 1,
-                    cost: 0,
-                    freshness: nil,
-                    epoch: tiers.prepare(now: core.clock())
-                )
+                let old = Self.save(tile, of: layer, epoch: tiers.prepare(now: core.clock()))
                 core.perform { state in _ = state.changeSaves { $0.add(old) } }
             }
             run.scene.cache.prefetch([tile], of: layer)
@@ -252,14 +262,7 @@ extension LayerStoreTests {
         let (cache, layer, tile) = (run.scene.cache, run.layer, run.scene.tile(0))
         origin.whileLoading = { [unowned origin] in
             origin.whileLoading = nil
-            let waiting = SaveQueue.Save(
-                key: TileKey(layer: layer.index, tile),
-                layer: layer,
-                takers: 1,
-                cost: 0,
-                freshness: nil,
-                epoch: .init()
-            )
+            let waiting = Self.save(tile, of: layer)
             cache.core.perform { state in _ = state.changeSaves { $0.add(waiting) } }
             cache.invalidate(layer)
         }
@@ -302,14 +305,7 @@ extension LayerStoreTests {
             pyramid: ServiceSetup.pyramid(),
             options: LayerOptions(stores: LayerStores([store], dataSet: ["world"]))
         )
-        let save = SaveQueue.Save(
-            key: TileKey(layer: layer.index, Run.parent),
-            layer: layer,
-            takers: 1,
-            cost: 0,
-            freshness: nil,
-            epoch: .init()
-        )
+        let save = Self.save(Run.parent, of: layer)
         cache.core.perform { state in
             var step = 1 << 20
             while step > 0 {

@@ -258,7 +258,8 @@ import Testing
             await #expect(processExitsWith: .success) {
                 let cache = try TileCache(byteLimit: .mebibytes(4))
                 let pyramid = try ServiceSetup.pyramid()
-                // Made before: a lock of the Swift runtime that another thread holds at the fork stays locked in the child.
+                // Made before: a lock of the Swift runtime that another thread holds at the fork stays locked in the
+                // child.
                 let (source, other) = (PlainSource(), PlainSource())
                 let layer = try cache.addLayer(source, pyramid: pyramid)
                 let view = cache.makeView(layers: [layer])
