@@ -36,20 +36,36 @@ struct ViewportCover {
         outline = nil
     }
 
-    /// Calls `body` with the column, the row and the copy's horizontal offset in world pixels. `body` returns whether
-    /// to continue with this row.
-    @inline(__always)
-    func forEach(_ body: (_ column: Int, _ row: Int, _ offset: Double) -> Bool) {
-        guard !box.isEmpty else { return }
+    /// Rows under the bounds.
+    var rows: Range<Int> {
         // A world that does not repeat has nothing beside it.
-        guard pyramid.wrapsX || (box.maxX > 0 && box.minX < pyramid.worldWidth) else { return }
+        guard !box.isEmpty, pyramid.wrapsX || (box.maxX > 0 && box.minX < pyramid.worldWidth) else { return 0..<0 }
         let level = pyramid.levels[levelIndex]
-        let rows = gridRange(
+        return gridRange(
             from: max(box.minY, 0) - level.origin.y,
             to: min(box.maxY, pyramid.worldHeight) - level.origin.y,
             span: level.tileSpanY,
             count: level.rows
         )
+    }
+
+    /// Calls `body` with each column under the bounds and the copy's horizontal offset in world pixels. All rows of an
+    /// upright rectangle have the same ones.
+    @inline(__always)
+    func forEachColumn(_ body: (_ column: Int, _ offset: Double) -> Void) {
+        var remaining = Self.maximumTileCount
+        forEachColumn(from: box.minX, to: box.maxX, in: pyramid.levels[levelIndex]) { column, offset in
+            body(column, offset)
+            remaining -= 1
+            return remaining > 0
+        }
+    }
+
+    /// Calls `body` with the column, the row and the copy's horizontal offset in world pixels. `body` returns whether
+    /// to continue with this row.
+    @inline(__always)
+    func forEach(_ body: (_ column: Int, _ row: Int, _ offset: Double) -> Bool) {
+        let level = pyramid.levels[levelIndex]
         var remaining = Self.maximumTileCount
         for row in rows {
             var minX = box.minX

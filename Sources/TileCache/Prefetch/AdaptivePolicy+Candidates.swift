@@ -1,105 +1,3 @@
-/// Inputs of a plan's look-ahead.
-struct Outlook {
-    /// Fraction of the world's width or height from which on a view is an overview.
-    static let overviewShare = 0.5
-
-    let target: PlanTarget
-    let travel: EdgeTravel
-    /// Recent direction, of length 1; `nil` if there was none.
-    let heading: WorldPoint?
-    /// Context for zooming in. An overview counts as zoomed out, even at the start: people zoom into it.
-    let inwardContext: MotionEstimate.ZoomContext
-    /// Duration of a load, in seconds.
-    let latency: Double
-    /// Whether the view uncovers tiles faster than all workers can load them.
-    let isSaturated: Bool
-
-    var view: PixelRect { travel.view }
-    var scale: Double { travel.scale }
-
-    init(
-        target: PlanTarget,
-        travel: EdgeTravel,
-        motion: MotionEstimate,
-        seesHeading: Bool,
-        latency: Double,
-        workers: Int
-    ) {
-        self.target = target
-        self.travel = travel
-        self.latency = latency
-        let isOverview =
-            travel.view.width >= target.pyramid.worldWidth * Self.overviewShare
-            || travel.view.height >= target.pyramid.worldHeight * Self.overviewShare
-        inwardContext = motion.zoomContext == .never && isOverview ? .outward : motion.zoomContext
-        let way = motion.heading
-        let length = (way.x * way.x + way.y * way.y).squareRoot()
-        heading =
-            seesHeading && length > MotionEstimate.leastHeading ? WorldPoint(x: way.x / length, y: way.y / length) : nil
-        let level = target.pyramid.levels[target.level]
-        let columns = travel.view.width * travel.scale / Double(level.tileWidth) + 1
-        let rows = travel.view.height * travel.scale / Double(level.tileHeight) + 1
-        let uncovered =
-            abs(motion.velocity.x) / Double(level.tileWidth) * rows
-            + abs(motion.velocity.y) / Double(level.tileHeight) * columns
-        isSaturated = travel.isMoving && uncovered * latency > Double(workers)
-    }
-
-    /// The view's rectangle when a load that begins now has landed.
-    var landing: PixelRect { moved(by: latency / (latency + travel.decay)) }
-
-    /// Upright bounds of the view's rectangles from then to the end of its motion.
-    var way: PixelRect {
-        let (first, last) = (landing, moved(by: 1))
-        return PixelRect(
-            minX: min(first.minX, last.minX),
-            minY: min(first.minY, last.minY),
-            maxX: max(first.maxX, last.maxX),
-            maxY: max(first.maxY, last.maxY)
-        )
-    }
-
-    /// The view's rectangle after a share of its travel.
-    private func moved(by share: Double) -> PixelRect {
-        guard travel.isMoving else { return view }
-        let factor = share / scale
-        return PixelRect(
-            minX: view.minX + travel.left * factor,
-            minY: view.minY + travel.top * factor,
-            maxX: view.maxX + travel.right * factor,
-            maxY: view.maxY + travel.bottom * factor
-        )
-    }
-
-    /// Rectangle of a tile, in a wrapping world the copy nearest to the view's centre.
-    func rectangle(of key: TileKey) -> PixelRect {
-        let rectangle = target.pyramid.uncutRectangle(of: key.coordinate)
-        return target.pyramid.nearestCopy(of: rectangle, to: target.viewport.center.x)
-    }
-
-    /// Calls `body` with the tiles of a level under a rectangle, and their rectangles on screen.
-    @inline(__always)
-    func forEachTile(at level: Int, in rectangle: PixelRect, _ body: (TileKey, PixelRect) -> Void) {
-        let grid = target.pyramid.levels[level]
-        var rectangle = rectangle
-        if target.pyramid.wrapsX {
-            // Once around: only the nearest copy of a tile counts.
-            let middle = (view.minX + view.maxX) / 2
-            rectangle.minX = max(rectangle.minX, middle - target.pyramid.worldWidth / 2)
-            rectangle.maxX = min(rectangle.maxX, middle + target.pyramid.worldWidth / 2)
-        }
-        ViewportCover(pyramid: target.pyramid, rectangle: rectangle, levelIndex: level).forEach { column, row, offset in
-            let x = grid.origin.x + Double(column) * grid.tileSpanX + offset
-            let y = grid.origin.y + Double(row) * grid.tileSpanY
-            body(
-                TileKey(layer: target.layer, TileCoordinate(level: level, column: column, row: row)),
-                PixelRect(minX: x, minY: y, maxX: x + grid.tileSpanX, maxY: y + grid.tileSpanY)
-            )
-            return true
-        }
-    }
-}
-
 /// Candidates: tiles around the view, and of other levels.
 extension AdaptivePolicy {
     /// Reach around a view at rest, in screen pixels. At 512, `starcraft_view` loses .005 of its hits at 12 screens and
@@ -152,33 +50,28 @@ extension AdaptivePolicy {
         var walk = previous.walk(ofLevel: outlook.target.level)
         defer { end(walk, ofLevel: outlook.target.level, from: first) }
         let shown = shown
-        outlook.forEachTile(at: outlook.target.level, in: Self.neighbourhood(outlook)) { key, tile in
+        let (across, down) = (outlook.travel.across, outlook.travel.down)
+        outlook.forEachTile(
+            at: outlook.target.level,
+            in: Self.neighbourhood(outlook),
+            column: { across.place(from: $0, to: $1) },
+            row: { down.place(from: $0, to: $1) }
+        ) { key, column, row in
             // Needed tiles, without looking each up.
             if let shown, shown.contains(key.coordinate) { return }
             let former = walk.find(key)
             let slot = visit(of: key, as: former)
-            if let slot, seen.records[slot].neededAt == change { return }
-            let view = outlook.view
-            let isRight = tile.minX >= view.maxX
-            let isBelow = tile.minY >= view.maxY
-            // One pixel more than the gap: a tile that touches the view is not in it.
-            let gapX =
-                isRight
-                ? (tile.minX - view.maxX) * outlook.scale + 1
-                : tile.maxX <= view.minX ? (tile.maxX - view.minX) * outlook.scale - 1 : 0
-            let gapY =
-                isBelow
-                ? (tile.minY - view.maxY) * outlook.scale + 1
-                : tile.maxY <= view.minY ? (tile.maxY - view.minY) * outlook.scale - 1 : 0
-            var direction = Self.direction(gapX, gapY, outlook)
+            if shown == nil, let slot, seen.records[slot].neededAt == change { return }
+            var direction = Self.direction(column.gap, row.gap, outlook)
             var reach = 0
             var isHopeless = false
             var entersAfter = Double.infinity
             if isMoving {
-                if let entry = outlook.travel.entry(gapX: gapX, gapY: gapY) {
+                if column.entry >= 0, row.entry >= 0 {
+                    let entry = max(column.entry, row.entry)
                     direction = .ahead
                     reach = entry <= 0.5 ? 0 : entry <= 1 ? 1 : entry <= 2 ? 2 : 3
-                    let exit = outlook.travel.exit(of: tile)
+                    let exit = min(column.exit, row.exit)
                     isHopeless = outlook.travel.time(forShare: exit) < outlook.latency || (exit < entry && entry < 1)
                     entersAfter = outlook.travel.time(forShare: entry)
                     // While saturated, late tiles yield to those in time: `trackpad_wheel` hits .31 with it and .17
@@ -188,7 +81,7 @@ extension AdaptivePolicy {
                     direction = .aside
                 }
             }
-            let distance = Self.distance(max(abs(gapX) - 1, 0), max(abs(gapY) - 1, 0))
+            let distance = Self.distance(column.distance, row.distance)
             let bin = placed(
                 CandidateBin.pan(
                     isMoving: isMoving,
@@ -291,14 +184,18 @@ extension AdaptivePolicy {
             let first = candidates.list.count
             var walk = previous.walk(ofLevel: level + offset)
             defer { end(walk, ofLevel: level + offset, from: first) }
-            outlook.forEachTile(at: level + offset, in: around) { key, tile in
-                let x = max((tile.minX - shown.maxX) * scale, (shown.minX - tile.maxX) * scale)
-                let y = max((tile.minY - shown.maxY) * scale, (shown.minY - tile.maxY) * scale)
-                let distance = Self.distance(x >= 0 ? x + 1 : 0, y >= 0 ? y + 1 : 0)
+            // One pixel more than the gap: a tile that touches the view is not in it.
+            func gap(_ pixels: Double) -> Double { pixels >= 0 ? pixels + 1 : 0 }
+            outlook.forEachTile(
+                at: level + offset,
+                in: around,
+                column: { gap(max(($0 - shown.maxX) * scale, (shown.minX - $1) * scale)) },
+                row: { gap(max(($0 - shown.maxY) * scale, (shown.minY - $1) * scale)) }
+            ) { key, x, y in
                 let former = walk.find(key)
                 let slot = visit(of: key, as: former)
-                let gap = CandidateBin.distance(distance)
-                let bin = placed(CandidateBin.zoom(step: step, context, distance: gap, isSeen: slot != nil), key)
+                let distance = CandidateBin.distance(Self.distance(x, y))
+                let bin = placed(CandidateBin.zoom(step: step, context, distance: distance, isSeen: slot != nil), key)
                 consider(key, bin: bin, probabilities.worth(bin), slot: slot, as: former)
             }
         }

@@ -232,11 +232,17 @@ package struct AdaptivePolicy: PrefetchPolicy {
         )
     }
 
-    /// Record of a tile if it was visited. A candidate of the last plan has it if no tile was visited since.
+    /// Record of a tile if it was visited.
+    ///
+    /// A candidate of the last plan has its record still, unless another tile has taken it. After one change of the needed
+    /// tiles, only these can have new records, and none is asked for if they are left out as a range.
     @inline(__always)
     func visit(of key: TileKey, as former: Candidates.Former?) -> Int? {
-        guard let former, previous.change == change else { return seen.find(key) }
-        return former.slot >= 0 ? Int(former.slot) : nil
+        let isUnchanged = previous.change == change
+        guard let former, isUnchanged || (shown != nil && previous.change == change - 1) else { return seen.find(key) }
+        let slot = Int(former.slot)
+        guard slot >= 0 else { return nil }
+        return isUnchanged || seen.records[slot].key == key ? slot : seen.find(key)
     }
 
     /// Adds a candidate, once per plan; continues or opens the sample of its bin.

@@ -202,35 +202,63 @@ struct EdgeTravel: Sendable {
         )
     }
 
+    /// Travel of the left and the right edge.
+    var across: AxisTravel { AxisTravel(from: view.minX, to: view.maxX, scale: scale, first: left, last: right) }
+    /// Travel of the upper and the lower edge.
+    var down: AxisTravel { AxisTravel(from: view.minY, to: view.maxY, scale: scale, first: top, last: bottom) }
+
     /// Fraction of the travel after which a tile is out of view. Huge if it never is.
     func exit(of tile: PixelRect) -> Double {
-        var share = 1e9
-        if left > 0 { share = min(share, (tile.maxX - view.minX) * scale / left) }
-        if right < 0 { share = min(share, (view.maxX - tile.minX) * scale / -right) }
-        if top > 0 { share = min(share, (tile.maxY - view.minY) * scale / top) }
-        if bottom < 0 { share = min(share, (view.maxY - tile.minY) * scale / -bottom) }
-        return share
-    }
-
-    /// Fraction of the travel after which a tile at this gap from the view is reached. `nil` if it never is.
-    func entry(gapX: Double, gapY: Double) -> Double? {
-        var share = 0.0
-        if gapX != 0 {
-            let way = gapX > 0 ? right : left
-            guard way * gapX > 0 else { return nil }
-            share = gapX / way
-        }
-        if gapY != 0 {
-            let way = gapY > 0 ? bottom : top
-            guard way * gapY > 0 else { return nil }
-            share = max(share, gapY / way)
-        }
-        return share
+        min(across.exit(from: tile.minX, to: tile.maxX), down.exit(from: tile.minY, to: tile.maxY))
     }
 
     /// Seconds until this fraction of the travel is done. Approximates -decay ln(1 - share) by a rational function,
     /// exact to the second order at 0 and within 4 % up to 0.8. Infinite from 0.95 on.
     func time(forShare share: Double) -> Double {
         share < 0.95 ? decay * share * (6 - share) / (6 - 4 * share) : .infinity
+    }
+}
+
+/// Travel of two opposite edges of a view, and the columns or rows of tiles that they reach and leave.
+struct AxisTravel {
+    /// Edges, in world pixels.
+    let from: Double
+    let to: Double
+    /// Screen pixels per world pixel.
+    let scale: Double
+    /// Remaining travel of each edge, in screen pixels.
+    let first: Double
+    let last: Double
+
+    /// A column or row of tiles, relative to the view.
+    struct Place {
+        /// Signed distance from the view in screen pixels, and one more: a tile that touches the view is not in it. 0 in
+        /// the view.
+        var gap: Double
+        /// Distance from the view, in screen pixels.
+        var distance: Double
+        /// Fraction of the travel after which it is reached; negative if it never is.
+        var entry: Double
+        /// Fraction of the travel after which it is out of view. Huge if it never is.
+        var exit: Double
+    }
+
+    /// Place of a column or row with these bounds, in world pixels.
+    func place(from low: Double, to high: Double) -> Place {
+        let gap = low >= to ? (low - to) * scale + 1 : high <= from ? (high - from) * scale - 1 : 0
+        var entry = 0.0
+        if gap != 0 {
+            let way = gap > 0 ? last : first
+            entry = way * gap > 0 ? gap / way : -1
+        }
+        return Place(gap: gap, distance: max(abs(gap) - 1, 0), entry: entry, exit: exit(from: low, to: high))
+    }
+
+    /// Fraction of the travel after which a column or row is out of view. Huge if it never is.
+    func exit(from low: Double, to high: Double) -> Double {
+        var share = 1e9
+        if first > 0 { share = min(share, (high - from) * scale / first) }
+        if last < 0 { share = min(share, (to - low) * scale / -last) }
+        return share
     }
 }

@@ -1,0 +1,128 @@
+/// Inputs of a plan's look-ahead.
+struct Outlook {
+    /// Fraction of the world's width or height from which on a view is an overview.
+    static let overviewShare = 0.5
+
+    let target: PlanTarget
+    let travel: EdgeTravel
+    /// Recent direction, of length 1; `nil` if there was none.
+    let heading: WorldPoint?
+    /// Context for zooming in. An overview counts as zoomed out, even at the start: people zoom into it.
+    let inwardContext: MotionEstimate.ZoomContext
+    /// Duration of a load, in seconds.
+    let latency: Double
+    /// Whether the view uncovers tiles faster than all workers can load them.
+    let isSaturated: Bool
+
+    var view: PixelRect { travel.view }
+    var scale: Double { travel.scale }
+
+    init(
+        target: PlanTarget,
+        travel: EdgeTravel,
+        motion: MotionEstimate,
+        seesHeading: Bool,
+        latency: Double,
+        workers: Int
+    ) {
+        self.target = target
+        self.travel = travel
+        self.latency = latency
+        let isOverview =
+            travel.view.width >= target.pyramid.worldWidth * Self.overviewShare
+            || travel.view.height >= target.pyramid.worldHeight * Self.overviewShare
+        inwardContext = motion.zoomContext == .never && isOverview ? .outward : motion.zoomContext
+        let way = motion.heading
+        let length = (way.x * way.x + way.y * way.y).squareRoot()
+        heading =
+            seesHeading && length > MotionEstimate.leastHeading ? WorldPoint(x: way.x / length, y: way.y / length) : nil
+        let level = target.pyramid.levels[target.level]
+        let columns = travel.view.width * travel.scale / Double(level.tileWidth) + 1
+        let rows = travel.view.height * travel.scale / Double(level.tileHeight) + 1
+        let uncovered =
+            abs(motion.velocity.x) / Double(level.tileWidth) * rows
+            + abs(motion.velocity.y) / Double(level.tileHeight) * columns
+        isSaturated = travel.isMoving && uncovered * latency > Double(workers)
+    }
+
+    /// The view's rectangle when a load that begins now has landed.
+    var landing: PixelRect { moved(by: latency / (latency + travel.decay)) }
+
+    /// Upright bounds of the view's rectangles from then to the end of its motion.
+    var way: PixelRect {
+        let (first, last) = (landing, moved(by: 1))
+        return PixelRect(
+            minX: min(first.minX, last.minX),
+            minY: min(first.minY, last.minY),
+            maxX: max(first.maxX, last.maxX),
+            maxY: max(first.maxY, last.maxY)
+        )
+    }
+
+    /// The view's rectangle after a share of its travel.
+    private func moved(by share: Double) -> PixelRect {
+        guard travel.isMoving else { return view }
+        let factor = share / scale
+        return PixelRect(
+            minX: view.minX + travel.left * factor,
+            minY: view.minY + travel.top * factor,
+            maxX: view.maxX + travel.right * factor,
+            maxY: view.maxY + travel.bottom * factor
+        )
+    }
+
+    /// Rectangle of a tile, in a wrapping world the copy nearest to the view's centre.
+    func rectangle(of key: TileKey) -> PixelRect {
+        let rectangle = target.pyramid.uncutRectangle(of: key.coordinate)
+        return target.pyramid.nearestCopy(of: rectangle, to: target.viewport.center.x)
+    }
+
+    /// Calls `body` with the tiles of a level under a rectangle, and their rectangles on screen.
+    @inline(__always)
+    func forEachTile(at level: Int, in rectangle: PixelRect, _ body: (TileKey, PixelRect) -> Void) {
+        forEachTile(at: level, in: rectangle, column: { ($0, $1) }, row: { ($0, $1) }) { key, column, row in
+            body(key, PixelRect(minX: column.0, minY: row.0, maxX: column.1, maxY: row.1))
+        }
+    }
+
+    /// Calls `body` with the tiles of a level under a rectangle, row by row.
+    ///
+    /// - Parameters:
+    ///   - column: Returns what depends only on the left and right bounds of a column of tiles, on screen. Called once for
+    ///     each column, not for each tile.
+    ///   - row: The same of the upper and lower bounds of a row.
+    @inline(__always)
+    func forEachTile<Column, Row>(
+        at level: Int,
+        in rectangle: PixelRect,
+        column: (Double, Double) -> Column,
+        row: (Double, Double) -> Row,
+        _ body: (TileKey, Column, Row) -> Void
+    ) {
+        let grid = target.pyramid.levels[level]
+        var rectangle = rectangle
+        if target.pyramid.wrapsX {
+            // Once around: only the nearest copy of a tile counts.
+            let middle = (view.minX + view.maxX) / 2
+            rectangle.minX = max(rectangle.minX, middle - target.pyramid.worldWidth / 2)
+            rectangle.maxX = min(rectangle.maxX, middle + target.pyramid.worldWidth / 2)
+        }
+        let cover = ViewportCover(pyramid: target.pyramid, rectangle: rectangle, levelIndex: level)
+        let rows = cover.rows
+        guard !rows.isEmpty else { return }
+        var columns: [(column: Int, place: Column)] = []
+        columns.reserveCapacity(32)
+        cover.forEachColumn { number, offset in
+            let x = grid.origin.x + Double(number) * grid.tileSpanX + offset
+            columns.append((number, column(x, x + grid.tileSpanX)))
+        }
+        for number in rows.prefix(ViewportCover.maximumTileCount / max(columns.count, 1)) {
+            let y = grid.origin.y + Double(number) * grid.tileSpanY
+            let place = row(y, y + grid.tileSpanY)
+            for column in columns {
+                let tile = TileCoordinate(level: level, column: column.column, row: number)
+                body(TileKey(layer: target.layer, tile), column.place, place)
+            }
+        }
+    }
+}
