@@ -26,6 +26,8 @@ public struct PanTraceError: Error, Hashable, Sendable, CustomStringConvertible 
         case firstTimeNotZero
         /// A time is not later than the one before.
         case timeNotIncreasing
+        /// A time is more than 30 days later than the one before; it may not be in seconds.
+        case timeTooLate
         /// A scale is 0 or less.
         case scaleNotPositive
         /// An empty line has samples after it.

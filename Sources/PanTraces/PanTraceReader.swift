@@ -10,7 +10,8 @@ public protocol PanSampleStream {
 /// Reads a pan trace sample by sample, in constant memory, and rejects invalid input.
 ///
 /// Accepted, because editors and systems write them: carriage returns before line feeds, a byte order mark, empty lines
-/// at the end, no line feed at the end. Everything else is an error; nothing is guessed.
+/// at the end, no line feed at the end. Everything else is an error; nothing is guessed. Samples more than 30 days
+/// apart are an error, too: their times are hardly seconds, and the time between them is replayed frame by frame.
 public final class PanTraceReader: PanSampleStream {
     /// Header of the trace.
     public let header: PanTraceHeader
@@ -25,6 +26,9 @@ public final class PanTraceReader: PanSampleStream {
     private let lines: LineReader
     private let columnCount: Int
     private var lastTime: Int64?
+
+    /// Longest time from one sample to the next, in days.
+    private static let mostDays: Int64 = 30
 
     /// Opens a trace and reads its header.
     ///
@@ -104,6 +108,10 @@ public final class PanTraceReader: PanSampleStream {
             guard nanoseconds > lastTime else {
                 let last = Double(lastTime) / 1e9
                 throw error(.timeNotIncreasing, "a time later than \(last) s by a nanosecond or more", line)
+            }
+            guard nanoseconds - lastTime <= Self.mostDays * 86_400_000_000_000 else {
+                let last = Double(lastTime) / 1e9
+                throw error(.timeTooLate, "a time in seconds, at most \(Self.mostDays) days after \(last) s", line)
             }
         } else if nanoseconds != 0 {
             throw error(.firstTimeNotZero, "a first sample at time 0", line)

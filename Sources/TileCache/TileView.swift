@@ -49,10 +49,15 @@ public final class TileView: Sendable {
     public func update(needing tiles: [NeededTile]) {
         guard !core.isForked else { return }
         let now = MonotonicTime.bounded(core.clock())
+        let layers = Set(tiles.map(\.layer))
+        let pyramids = core.read { state in
+            layers.reduce(into: [:]) { pyramids, layer in pyramids[layer] = state.record(of: layer)?.pyramid }
+        }
+        let list = NeededList(tiles, pyramids: pyramids)
         core.perform { state in
             guard !state.isShutDown, var view = state.views[id].take() else { return }
             defer { state.views[id] = view }
-            view.model.update(tiles, now: now, pool: &state.pool)
+            view.model.update(list, now: now, pool: &state.pool)
             if state.wantsPlan(for: view, now: now) { state.effects.plans = true }
         }
     }

@@ -64,6 +64,15 @@ final class DiskFolder: Sendable {
         return pread(file, &version, 1, 18) == 1 && version > 2
     }
 
+    /// Free bytes of the file system; 0 if they are not known.
+    var freeBytes: Int {
+        var status = statvfs()
+        guard statvfs(path, &status) == 0 else { return 0 }
+        let blocks = Int(clamping: status.f_bavail)
+        let (bytes, isHuge) = blocks.multipliedReportingOverflow(by: Int(clamping: status.f_frsize))
+        return isHuge ? .max : bytes
+    }
+
     /// Bytes of all files.
     var byteCount: Int {
         ["tiles.sqlite", "tiles.sqlite-journal"].reduce(0) { sum, name in

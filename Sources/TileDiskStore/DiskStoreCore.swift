@@ -17,6 +17,8 @@ final class DiskStoreCore: @unchecked Sendable {
     private var building: (filter: CuckooFilter, last: Int64?)?
     /// Evictions of writers before the present one. Used on the queue only.
     private var earlierEvictions = 0
+    /// Free bytes of the file system; tests replace it. Used on the queue only.
+    var freeBytes: () -> Int
 
     private static let batchBytes = 1 << 20
     /// Entries that are added to the filter in one step; writes run between the steps.
@@ -25,7 +27,9 @@ final class DiskStoreCore: @unchecked Sendable {
     init(path: String, limit: Int, options: TileDiskStoreOptions) throws(TileDiskStoreError) {
         try options.check(limit: limit)
         self.options = options
-        folder = try DiskFolder(path: path)
+        let folder = try DiskFolder(path: path)
+        self.folder = folder
+        freeBytes = { folder.freeBytes }
         pool = ReaderPool(path: folder.database, vfs: options.vfs, capacity: options.readers)
         state = Lock(DiskStoreState(limit: limit, options: options))
         let writer: DiskWriter
@@ -193,8 +197,10 @@ final class DiskStoreCore: @unchecked Sendable {
                 return state.pause == WritePause()
             }
             if error.kind == .damaged, replacesDamage { reset() }
-            // A damaged page number beyond the maximum of pages is the same error as a full disk.
-            if error.kind == .full, isFirst { verifyLater() }
+            // A damaged page number beyond the maximum of pages is the same error as a full disk. A disk with less room
+            // than a transaction may need is full, and a check of all pages would find nothing.
+            let needed = writer.budget.journalBytes + 2 * DiskWriter.transactionBytes
+            if error.kind == .full, isFirst, freeBytes() >= needed { verifyLater() }
             return false
         }
     }

@@ -210,8 +210,11 @@ final class DiskWriter {
             freed += value.pages
             rule.advance(to: value.priority)
         }
+        let before = entries
         try delete(victims)
-        evictions += victims.count
+        // A damaged tree may have rows that a scan finds and a deletion does not: callers would evict for ever.
+        guard entries < before else { throw SQLFailure.noProgress }
+        evictions += before - entries
         return true
     }
 

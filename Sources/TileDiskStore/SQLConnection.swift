@@ -55,6 +55,8 @@ extension SQLFailure {
     static let late = SQLFailure(SQLITE_BUSY, "no connection is free")
     /// Entries take no room, and yet there is none: the tables are damaged.
     static let noRoom = SQLFailure(SQLITE_CORRUPT, "there is no room, and nothing to evict")
+    /// Entries that were just read are not found by their numbers.
+    static let noProgress = SQLFailure(damage: "entries cannot be deleted")
 }
 
 /// A connection, used by one thread at a time.

@@ -19,7 +19,7 @@ final class HTTPEngine: @unchecked Sendable {
     private let options: HTTPTileOptions
     private let counter: SourceCounter
     private let rule: RetryRule
-    private let wallClock: @Sendable () -> Int64
+    let wallClock: @Sendable () -> Int64
 
     /// Fetches waiting for a connection or for their time, in order of arrival.
     private var waiting: [HTTPFetch] = []

@@ -56,6 +56,9 @@ public final class HTTPTileSource: TileSource, TileDecoder, PyramidTileSource {
         try self.init(template: template, http: http, options: options, wallClock: { Int64(time(nil)) })
     }
 
+    /// Seconds that stores keep what lies outside of a layer's limits: a day.
+    private static let absenceTime: Int64 = 86_400
+
     /// - Parameter wallClock: Seconds since 1970, UTC.
     convenience init(
         template: String,
@@ -162,7 +165,9 @@ public final class HTTPTileSource: TileSource, TileDecoder, PyramidTileSource {
         delivery.counter.count { $0.loads += 1 }
         guard let address = tiles.address(of: request.tile) else {
             delivery.counter.count { $0.absent += 1 }
-            return request.completeAbsent()
+            // The server may extend its limits, which are no part of the data set.
+            let now = engine.wallClock()
+            return request.completeAbsent(freshness: TileStoreFreshness(stored: now, expires: now + Self.absenceTime))
         }
         let place = tiles.placement(of: request.tile)
         engine.add(

@@ -9,6 +9,15 @@ import TileCache
     import Darwin
 #endif
 
+/// What the fourth channel of decoded pixels is.
+enum DecodedAlpha: Sendable {
+    case straight
+    /// Colours are multiplied by it.
+    case multiplied
+    /// No alpha: pixels are opaque.
+    case unused
+}
+
 /// Converts decoded pixels and writes them.
 struct TilePixelWriter {
     let layout: ti_layout
@@ -23,8 +32,20 @@ struct TilePixelWriter {
         premultiplies = options.alpha == .premultiplied
     }
 
-    func write(_ rgba: UnsafePointer<UInt8>, _ count: Int, to target: UnsafeMutablePointer<UInt8>) {
-        ti_convert(rgba, count, layout, premultiplies ? 1 : 0, target)
+    /// Writes pixels. Makes them straight or opaque first if necessary, so the same pixels must not be written twice.
+    func write(
+        _ rgba: UnsafeMutablePointer<UInt8>,
+        _ count: Int,
+        alpha: DecodedAlpha = .straight,
+        to target: UnsafeMutablePointer<UInt8>
+    ) {
+        switch alpha {
+        case .straight: break
+        case .multiplied: if !premultiplies { ti_divide_by_alpha(rgba, count) }
+        case .unused: for pixel in 0..<count { rgba[4 * pixel + 3] = 255 }
+        }
+        // Colours that are multiplied in the file are not multiplied again.
+        ti_convert(rgba, count, layout, premultiplies && alpha != .multiplied ? 1 : 0, target)
     }
 }
 

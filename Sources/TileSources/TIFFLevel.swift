@@ -15,6 +15,14 @@ struct TIFFLevel: Sendable {
         var isPlanar: Bool
         /// Of the fourth sample: 0 nothing, 1 multiplied alpha, 2 alpha.
         var extra: Int
+        /// Order of the bits in a byte of what is encoded: 1 the highest first, 2 the lowest first.
+        var fillOrder: Int
+
+        /// The fourth channel of decoded pixels. If the file has no alpha, all but those of a WebP are opaque already.
+        var alpha: DecodedAlpha {
+            if samples == 4, extra > 0 { return extra == 1 ? .multiplied : .straight }
+            return compression == 50001 ? .unused : .straight
+        }
     }
 
     var width: Int
@@ -135,7 +143,9 @@ struct TIFFLevel: Sendable {
             predictor: try directory.number(.predictor, 1...3, default: 1, &bytes),
             isPlanar: isPlanar,
             // The last one is the fourth sample's, if there are more of them.
-            extra: Int(clamping: try directory.numbers(.extraSamples, atMost: 16, &bytes)?.last ?? 0)
+            extra: Int(clamping: try directory.numbers(.extraSamples, atMost: 16, &bytes)?.last ?? 0),
+            // JPEG and WebP files are read as they are, whatever the directory says.
+            fillOrder: try isImage ? 1 : directory.number(.fillOrder, 1...2, default: 1, &bytes)
         )
         tables = try directory.raw(.jpegTables, atMost: 1 << 16, &bytes) ?? []
         let (pixels, isHuge) = tileWidth.multipliedReportingOverflow(by: tileHeight * samples * Int(depth) / 8)

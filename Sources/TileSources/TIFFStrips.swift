@@ -69,7 +69,7 @@ struct TIFFStrips: ImageRowSource {
                 let writer = TilePixelWriter(options)
                 for y in 0..<count {
                     try image.next(&row)
-                    try pass(first + y + 1) { writer.write(row, width, to: $0) }
+                    try pass(first + y + 1) { writer.write(&row, width, alpha: level.layout.alpha, to: $0) }
                 }
             } else {
                 let tile = TIFFTile(level, options, rows: count)

@@ -6,6 +6,7 @@ enum TIFFTag: UInt16 {
     case bitsPerSample = 258
     case compression = 259
     case photometricInterpretation = 262
+    case fillOrder = 266
     case imageDescription = 270
     case stripOffsets = 273
     case samplesPerPixel = 277

@@ -11,18 +11,13 @@ struct TIFFTile: Sendable {
     private let side: (width: Int, height: Int)
     private let writer: TilePixelWriter
     private let bytesPerPixel: Int
-    private let premultiplies: Bool
 
     /// - Parameter rows: Of a tile. Default: the level's.
     init(_ level: TIFFLevel, _ options: TileSourceOptions, rows: Int? = nil) {
         layout = level.layout
         side = (level.tileWidth, rows ?? level.tileHeight)
         bytesPerPixel = options.format.bytesPerPixel ?? 4
-        premultiplies = options.alpha == .premultiplied
-        // Colours that are multiplied in the file are not multiplied again.
-        var own = options
-        if layout.extra == 1 { own.alpha = .straight }
-        writer = TilePixelWriter(own)
+        writer = TilePixelWriter(options)
     }
 
     /// Whether libtiff can decode a compression.
@@ -87,9 +82,8 @@ struct TIFFTile: Sendable {
                 }
             }
             if channels == 1 { ti_spread_grey(row, width, layout.photometric == 0 ? 1 : 0) }
-            if hasAlpha, layout.extra == 1, !premultiplies { ti_divide_by_alpha(row, width) }
         }
-        writer.write(row, width, to: target)
+        writer.write(&row, width, alpha: layout.alpha, to: target)
     }
 
     private func decode(_ bytes: [UInt8], samples: Int) throws(TileLoadFailure) -> [UInt8] {
@@ -113,7 +107,8 @@ struct TIFFTile: Sendable {
         let fields: [(tag: UInt64, type: UInt64, values: [UInt64])] = [
             (256, 4, [UInt64(side.width)]), (257, 4, [UInt64(side.height)]),
             (258, 3, .init(repeating: UInt64(layout.bits), count: samples)), (259, 3, [UInt64(layout.compression)]),
-            (262, 3, [samples == 1 ? 1 : 2]), (277, 3, [UInt64(samples)]), (284, 3, [1]),
+            (262, 3, [samples == 1 ? 1 : 2]), (266, 3, [UInt64(layout.fillOrder)]), (277, 3, [UInt64(samples)]),
+            (284, 3, [1]),
             (317, 3, [UInt64(layout.predictor)]), (322, 4, [UInt64(side.width)]), (323, 4, [UInt64(side.height)]),
             (324, 4, [0]), (325, 4, [UInt64(bytes.count)]),
             (338, 3, samples == 4 ? [0] : []),

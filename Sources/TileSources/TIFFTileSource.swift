@@ -255,9 +255,9 @@ extension TIFFLevel {
         return abs(Double(self.height) * Double(width) / Double(self.width) - Double(height)) <= 2
     }
 
-    /// Part of the tile's image that lies within the level.
+    /// Part of the tile's image that lies within the level, and what its fourth channel is.
     fileprivate func placement(_ tile: TileCoordinate) -> ImagePlacement {
-        ImagePlacement(
+        var place = ImagePlacement(
             imageWidth: tileWidth,
             imageHeight: tileHeight,
             x: 0,
@@ -265,6 +265,8 @@ extension TIFFLevel {
             width: min(tileWidth, width - tile.column * tileWidth),
             height: min(tileHeight, height - tile.row * tileHeight)
         )
+        place.alpha = layout.alpha
+        return place
     }
 
     /// Decodes a tile, and keeps what is a file of its own.

@@ -1,7 +1,7 @@
 import CTileImages
 import TileCache
 
-/// Place of a tile's pixels in an image.
+/// Place of a tile's pixels in an image, and what the image's fourth channel is.
 struct ImagePlacement: Hashable {
     /// Required width of the whole image.
     var imageWidth: Int
@@ -13,6 +13,8 @@ struct ImagePlacement: Hashable {
     var height: Int
     /// Pixels by which the image's sides may differ. What is missing is repeated from the last pixel.
     var tolerance = 0
+    /// Other than straight only without a tolerance: rows are then written once.
+    var alpha = DecodedAlpha.straight
 
     /// The whole image is the tile.
     init(tileSize: Int) {
@@ -108,7 +110,7 @@ struct TileImages: Sendable {
                 let start = target.baseAddress?.advanced(by: (line - place.y) * bytesPerRow)
             else { continue }
             let to = start.assumingMemoryBound(to: UInt8.self)
-            writer.write(first + 4 * place.x, place.width, to: to)
+            writer.write(first + 4 * place.x, place.width, alpha: place.alpha, to: to)
             let written = place.width * bytesPerPixel
             let rest = bytesPerRow - written
             if rest > 0 { (start + written).initializeMemory(as: UInt8.self, repeating: 0, count: rest) }

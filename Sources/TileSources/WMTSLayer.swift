@@ -44,6 +44,7 @@ struct WMTSLayer: Equatable {
         for set in contents.children("TileMatrixSet") {
             if let name = set.child("Identifier")?.text, sets[name] == nil { sets[name] = set }
         }
+        let keyValues = Self.keyValueAddress(root)
         if let name = choice.layer {
             guard let layer = layers.first(where: { $0.child("Identifier")?.text == name }) else {
                 let names = layers.prefix(10).compactMap { $0.child("Identifier")?.text.prefix(60) }
@@ -53,14 +54,14 @@ struct WMTSLayer: Equatable {
                     "a layer \"\(name)\" was expected; there are \(names.joined(separator: ", "))\(more)"
                 )
             }
-            try self.init(layer, root, sets, choice)
+            try self.init(layer, keyValues, sets, choice)
             return
         }
         // Layers without images, such as vector tiles, are passed over; the first one's problem is the message.
         var problem: TileSourceError?
         for layer in layers.prefix(Self.mostTries) {
             do throws(TileSourceError) {
-                try self.init(layer, root, sets, choice)
+                try self.init(layer, keyValues, sets, choice)
                 if layers.count > 1 {
                     let chosen = "the layer \"\(self.layer)\" of \(layers.count) was chosen; #layer= chooses another"
                     warning = [warning, "\(address): \(chosen)"].compactMap(\.self).joined(separator: "; ")
@@ -73,9 +74,10 @@ struct WMTSLayer: Equatable {
         throw problem ?? WMTSFields(first, address).failure("images were expected")
     }
 
+    /// - Parameter keyValues: Address of the operation `GetTile`. The same for all layers, and so found once.
     private init(
         _ layer: XMLElement,
-        _ root: XMLElement,
+        _ keyValues: String?,
         _ sets: [String: XMLElement],
         _ choice: WMTSChoice
     ) throws(TileSourceError) {
@@ -95,7 +97,7 @@ struct WMTSLayer: Equatable {
         let usual = styles.first { ["true", "1"].contains($0.attributes["isDefault"]) } ?? styles.first
         let style = choice.style ?? usual?.child("Identifier")?.text ?? "default"
         (self.layer, self.matrixSet, self.style) = (id, name, style)
-        parts = try Self.address(layer, root, fields, choice, style: style, matrixSet: name)
+        parts = try Self.address(layer, keyValues, fields, choice, style: style, matrixSet: name)
         try readMatrices(matrixSet, link, choice.address)
     }
 
@@ -149,7 +151,7 @@ struct WMTSLayer: Equatable {
     /// Finds the form of a tile's address: the first template for images, or `GetTile`.
     private static func address(
         _ layer: XMLElement,
-        _ root: XMLElement,
+        _ keyValues: String?,
         _ fields: WMTSFields,
         _ choice: WMTSChoice,
         style: String,
@@ -174,10 +176,9 @@ struct WMTSLayer: Equatable {
             let wanted = choice.format ?? "image/png, image/jpeg or image/webp"
             throw fields.failure("a Format \(wanted) was expected, \(found)")
         }
-        guard let place = keyValueAddress(root) else {
+        guard let place = keyValues else {
             throw fields.failure("a ResourceURL for tiles of \(format) was expected, or an Operation GetTile")
         }
-        try check(place, fields)
         let pairs =
             [
                 ("SERVICE", "WMTS"), ("REQUEST", "GetTile"), ("VERSION", "1.0.0"), ("LAYER", values["layer"] ?? ""),
@@ -186,6 +187,8 @@ struct WMTSLayer: Equatable {
         guard pairs.reduce(place.utf8.count, { $0 + $1.0.utf8.count + $1.1.utf8.count }) <= longestAddress else {
             throw fields.failure("an address of at most \(longestAddress) bytes was expected")
         }
+        // Once its length is checked: it is read again for each layer.
+        try check(place, fields)
         let query = pairs.map { "\(PercentCoding.encode($0.0))=\(PercentCoding.encode($0.1))&" }.joined()
         let link = !place.contains("?") ? "?" : place.hasSuffix("?") || place.hasSuffix("&") ? "" : "&"
         return [

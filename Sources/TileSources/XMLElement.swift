@@ -16,7 +16,7 @@ struct XMLElement {
     /// Parses a document.
     ///
     /// - Parameter limit: Maximum number of elements and attributes.
-    /// - Throws: ``TileSourceError`` with the line, also for documents that declare entities.
+    /// - Throws: ``TileSourceError`` with the line, also for documents that declare entities or attributes.
     init(_ bytes: [UInt8], path: String, limit: Int) throws(TileSourceError) {
         guard let parser = XML_ParserCreate(nil) else { throw TileSourceError(path, "there is no memory") }
         defer { XML_ParserFree(parser) }
@@ -30,6 +30,10 @@ struct XMLElement {
         XML_SetCharacterDataHandler(parser) { Builder.of($0)?.add($1, $2) }
         XML_SetEntityDeclHandler(parser) { context, _, _, _, _, _, _, _, _ in
             Builder.of(context)?.stop("no declaration of an entity")
+        }
+        // Each element would have a copy of the declared default values: memory far above the document's size.
+        XML_SetAttlistDeclHandler(parser) { context, _, _, _, _, _ in
+            Builder.of(context)?.stop("no declaration of an attribute")
         }
         let status = withExtendedLifetime(builder) {
             bytes.withUnsafeBytes { buffer in

@@ -89,7 +89,9 @@ struct LevelBias: Sendable {
         var most = 1
         for (coarser, level) in zip(pyramid.levels, pyramid.levels.dropFirst()) {
             let world = coarser.worldPixelsPerPixel * factor
-            let (width, height) = (viewport.width * world, viewport.height * world)
+            // Finite: the product of an infinite side and a sine of 0 is no number.
+            let width = min(viewport.width * world, .greatestFiniteMagnitude)
+            let height = min(viewport.height * world, .greatestFiniteMagnitude)
             let x = (width * cosine + height * sine) / level.tileSpanX
             let y = (width * sine + height * cosine) / level.tileSpanY
             let columns = min(x.rounded(.up) + 1, Double(level.columns))

@@ -54,6 +54,12 @@ import TileCache
         )
     }
 
+    /// Long traces are read, and pauses of up to 30 days.
+    @Test func readsLongTraces() throws {
+        let read = try samples(Self.header + "0,1,2,3\n86400,1,2,3\n2678400,1,2,3\n5270400,1,2,3\n")
+        #expect(read.map { $0.time / 86_400_000_000_000 } == [0, 1, 31, 61])
+    }
+
     @Test func readsRotation() throws {
         let text = "# pan-trace: 1\ntime_s,center_x,center_y,scale,rotation\n0,1,2,3,-0.5\n"
         #expect(
@@ -86,6 +92,11 @@ import TileCache
             ("0.4,1,2,3", .timeNotIncreasing, nil),
             ("-1,1,2,3", .timeNotIncreasing, nil),
             ("0.5000000001,1,2,3", .timeNotIncreasing, nil),
+            (
+                "2592000.500000001,1,2,3", .timeTooLate,
+                "trace:9: expected a time in seconds, at most 30 days after 0.5 s, found \"2592000.500000001,1,2,3\""
+            ),
+            ("9e9,1,2,3", .timeTooLate, nil),
             ("1,1,2,0", .scaleNotPositive, "trace:9: expected a scale larger than 0, found \"1,1,2,0\""),
             ("1,1,2,-3", .scaleNotPositive, nil),
             ("1,1,2,1e-999", .scaleNotPositive, nil),

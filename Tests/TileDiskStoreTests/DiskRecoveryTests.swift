@@ -73,7 +73,54 @@ import TileCache
         #expect(store.statistics.failures == 0 && store.statistics.resets == 0)
     }
 
+    /// A full disk is no sign of damage. With room on the disk, the same error is.
+    @Test(arguments: [false, true]) func onlyAFullFileIsChecked(hasRoom: Bool) throws {
+        let folder = ScratchFolder()
+        let disk = FaultyDisk()
+        let store = try Self.open(folder, disk)
+        Self.fill(store)
+        store.completeFilter()
+        let pages = try Self.sql(folder, "PRAGMA page_count")
+        store.core.queue.sync { store.core.freeBytes = { hasRoom ? .max : 0 } }
+        disk.set(.full(bytes: disk.state.withLock { $0.total }))
+        let before = disk.state.withLock { $0.reads }
+        let key = MadeEntry.key(50)
+        #expect(store.put(key, MadeEntry.bytes(key, version: 1, count: 60_000)) == .accepted)
+        // The second one runs after a check.
+        for _ in 0..<2 { store.flush() }
+        let reads = disk.state.withLock { $0.reads } - before
+        #expect((reads > pages / 2) == hasRoom, "\(reads) reads of \(pages) pages")
+        #expect(store.statistics.failures == 1 && store.statistics.resets == 0)
+    }
+
     // MARK: - Resets
+
+    /// A damaged tree may have rows that a scan finds and a deletion does not; here a trigger keeps them. Evicting
+    /// ends, and the files are replaced.
+    @Test func entriesThatCannotBeDeletedAreDamage() throws {
+        let folder = ScratchFolder()
+        let trigger = "CREATE TRIGGER keep BEFORE DELETE ON entry BEGIN SELECT RAISE(IGNORE); END"
+        try Self.fill(Self.open(folder))
+        _ = try Self.sql(folder, trigger)
+        do {
+            let store = try Self.open(folder)
+            #expect(store.statistics.resets == 0 && store.bytes(MadeEntry.key(39)) != nil)
+            Self.fill(store, 40..<120)
+            #expect(store.statistics.resets == 1 && store.statistics.failures == 1)
+            #expect(store.bytes(MadeEntry.key(119)) != nil && store.bytes(MadeEntry.key(1)) == nil)
+        }
+        // While it is opened, with a limit that it exceeds.
+        let large = ScratchFolder()
+        do {
+            let store = try TileDiskStore(path: large.path, byteLimit: .mebibytes(8), options: .test())
+            Self.fill(store, 0..<100)
+        }
+        _ = try Self.sql(large, trigger)
+        let store = try Self.open(large)
+        #expect(store.statistics.resets == 1 && store.statistics.entries == 0)
+        Self.fill(store, 0..<8)
+        #expect(store.bytes(MadeEntry.key(1)) != nil)
+    }
 
     @Test func aNewFileThatIsDamagedIsNotReplacedAgain() throws {
         let folder = ScratchFolder()

@@ -97,5 +97,9 @@ import Testing
         let laughs = (1...9).map { "<!ENTITY a\($0) \"\(String(repeating: "&a\($0 - 1);", count: 10))\">" }.joined()
         let bomb = "<!DOCTYPE x [<!ENTITY a0 \"ha\">\(laughs)]><Image Format=\"&a9;\"/>"
         #expect(said(bomb).contains("expected"))
+        // Each of the elements would have a copy of the value.
+        let value = String(repeating: "x", count: 60_000)
+        let declared = "<!DOCTYPE x [<!ATTLIST a b CDATA \"\(value)\">]><Image><a/><a/><a/></Image>"
+        #expect(said(declared).contains("line 1: XML was expected: no declaration of an attribute"))
     }
 }

@@ -69,12 +69,43 @@ import Testing
             "depth": repeated("<Image>", "<a>"), "elements": repeated("<Image>", "<a/>"),
             "prefixes": repeated("<", "a:"), "value": repeated("<Image Format='", "x", "'>" + size),
             "entities": repeated(entities, "&a29;", "</Image>"), "comments": repeated("<Image>", "<!---->"),
+            "default values": { size in
+                let value = String(repeating: "x", count: size / 2)
+                let elements = String(repeating: "<a/>", count: size / 8)
+                return Array("<!DOCTYPE Image [<!ATTLIST a b CDATA '\(value)'>]><Image>\(elements)</Image>".utf8)
+            },
             "attributes": { size in
                 Array(("<Image " + (0..<size / 12).map { "a\($0)='' " }.joined() + "/>").utf8)
             },
         ]
         for (name, make) in inputs {
             expectLinear(name, make: make) { _ = try? DeepZoomDescriptor($0, path: "image.dzi") }
+        }
+    }
+
+    /// None of many layers can be used, and what all of them need is as long as they are together.
+    @Test func capabilities() throws {
+        let choice = try WMTSChoice("http://h/c.xml")
+        let layer =
+            "<Layer><Identifier>a</Identifier><Format>image/png</Format><TileMatrixSetLink>"
+            + "<TileMatrixSet>s</TileMatrixSet></TileMatrixSetLink></Layer>"
+        /// Half of the size for the operation, half for the layers.
+        func made(_ operation: @escaping (Int) -> String) -> (Int) -> [UInt8] {
+            { size in
+                let layers = String(repeating: layer, count: size / 2 / layer.utf8.count)
+                let text =
+                    "<Capabilities><OperationsMetadata><Operation name='GetTile'><DCP><HTTP>"
+                    + operation(size / 2) + "</HTTP></DCP></Operation></OperationsMetadata><Contents>" + layers
+                    + "<TileMatrixSet><Identifier>s</Identifier></TileMatrixSet></Contents></Capabilities>"
+                return Array(text.utf8)
+            }
+        }
+        let inputs = [
+            "operations": made { String(repeating: "<Get/>", count: $0 / 6) },
+            "address": made { "<Get href='http://h/\(String(repeating: "x", count: $0))'/>" },
+        ]
+        for (name, make) in inputs {
+            expectLinear(name, make: make) { bytes in #expect((try? WMTSLayer(bytes, choice)) == nil, "\(name)") }
         }
     }
 

@@ -229,13 +229,13 @@ import Testing
         #expect(try new.readMetadata().contains("\"format\": \"png\""))
     }
 
-    /// Reads what libtiff's own program makes of a picture. It has each compression without loss, both byte orders and
-    /// BigTIFF.
+    /// Reads what libtiff's own program makes of a picture. It has each compression without loss, both orders of bytes
+    /// and of bits, and BigTIFF.
     @Test(
         .enabled(if: OtherPrograms.tiffcp, "libtiff-tools is not installed"),
         arguments: [
             "-c none", "-c packbits", "-c lzw", "-c lzw:2", "-c zip:2", "-c zstd", "-c zstd:2",
-            "-c lzw -8", "-c zip -B", "-c zip -L -8",
+            "-c lzw -8", "-c zip -B", "-c zip -L -8", "-c none -f lsb2msb", "-c zip -f lsb2msb", "-c lzw -f lsb2msb",
         ]
     )
     func tilesOfTIFF(flags: String) throws {

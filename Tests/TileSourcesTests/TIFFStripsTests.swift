@@ -92,6 +92,28 @@ import Testing
         )
     }
 
+    /// The directory states what the fourth sample of WebP strips is: nothing, multiplied alpha, alpha.
+    @Test(arguments: [0, 1, 2] as [UInt64]) func webPStripsHaveTheDirectorysAlpha(extra: UInt64) throws {
+        let image = TestImage(width: 90, height: 50, hasAlpha: true)
+        var directory = strips(extra == 1 ? image.premultiplied : image, rows: 20)
+        directory.samples = 4
+        (directory.compression, directory.encode) = (50001, { $0.webP })
+        directory.more = [.init(tag: 338, type: 3, values: [extra])]
+        var expected = image.premultiplied
+        if extra == 0 {
+            expected = image
+            for pixel in stride(from: 3, to: image.pixels.count, by: 4) { expected.pixels[pixel] = 255 }
+        }
+        try expect(ImageTileSource(path: write(directory), options: TileSourceOptions(tileSize: 32)), expected)
+    }
+
+    @Test(arguments: [1, 8] as [UInt64]) func bitsInTheOtherOrder(compression: UInt64) throws {
+        let image = TestImage(width: 70, height: 45)
+        var directory = strips(image, rows: 7)
+        (directory.compression, directory.reversesBits) = (compression, true)
+        try expect(ImageTileSource(path: write(directory), options: straight), image)
+    }
+
     @Test func absentStripsAreEmpty() throws {
         var image = TestImage(width: 40, height: 40)
         var directory = strips(image, rows: 10)

@@ -178,6 +178,53 @@ import Testing
         try expect(try TIFFTileSource(write(MadeTIFF(directories: [directory]))), 0, image)
     }
 
+    /// The directory states what the fourth sample of WebP tiles is: nothing, multiplied alpha, alpha. As with Deflate.
+    @Test(arguments: [0, 1, 2] as [UInt64]) func webPTilesHaveTheDirectorysAlpha(extra: UInt64) throws {
+        let image = TestImage(width: 64, height: 64, hasAlpha: true)
+        var directory = MadeTIFF.Directory(extra == 1 ? image.premultiplied : image)
+        directory.samples = 4
+        directory.more = [.init(tag: 338, type: 3, values: [extra])]
+        var opaque = image
+        for pixel in stride(from: 3, to: image.pixels.count, by: 4) { opaque.pixels[pixel] = 255 }
+        for options in [TileSourceOptions(), straight] {
+            (directory.compression, directory.encode) = (8, nil)
+            let plain = MadeTIFF(directories: [directory]).bytes()
+            let deflated = try TIFFTileSource(folder.write(plain, to: "plain.tif"), options: options)
+            (directory.compression, directory.encode) = (50001, { $0.webP })
+            let source = try TIFFTileSource(write(MadeTIFF(directories: [directory])), options: options)
+            if options.alpha == .premultiplied { try expect(source, 0, extra == 0 ? opaque : image.premultiplied) }
+            for (column, row) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
+                let tile = try source.loaded(0, column, row).image
+                #expect(try tile == deflated.loaded(0, column, row).image)
+                // From the compressed form, too.
+                let part = directory.image.part(x: column * 32, y: row * 32, width: 32, height: 32)
+                let place = TileCoordinate(level: 0, column: column, row: row)
+                #expect(try tile == source.decoded(part.webP, of: place).image)
+            }
+        }
+    }
+
+    /// A WebP may have a fourth channel that the directory does not state.
+    @Test func webPTilesOfThreeSamplesAreOpaque() throws {
+        let image = TestImage(width: 64, height: 64, hasAlpha: true)
+        var directory = MadeTIFF.Directory(image)
+        (directory.compression, directory.encode) = (50001, { $0.webP })
+        var opaque = image
+        for pixel in stride(from: 3, to: image.pixels.count, by: 4) { opaque.pixels[pixel] = 255 }
+        try expect(try TIFFTileSource(write(MadeTIFF(directories: [directory]))), 0, opaque)
+    }
+
+    /// Bits of bytes in the other order are turned before they are decompressed.
+    @Test(arguments: [8, 16], [1, 8] as [UInt64]) func bitsInTheOtherOrder(bits: Int, compression: UInt64) throws {
+        let image = TestImage(width: 70, height: 45)
+        var directory = MadeTIFF.Directory(image)
+        (directory.bits, directory.compression, directory.reversesBits) = (bits, compression, true)
+        try expect(try TIFFTileSource(write(MadeTIFF(directories: [directory])), options: straight), 0, image)
+        // A WebP is read as it is, whatever the field says.
+        (directory.bits, directory.compression, directory.encode) = (8, 50001, { $0.webP })
+        try expect(try TIFFTileSource(write(MadeTIFF(directories: [directory])), options: straight), 0, image)
+    }
+
     @Test func absentTilesAndMetadata() throws {
         var directory = MadeTIFF.Directory(TestImage(width: 64, height: 64))
         directory.absent = [1]
@@ -364,6 +411,7 @@ import Testing
         #expect(refusal(262, 5).contains("photometric interpretation 5 with 3 samples"))
         #expect(refusal(262, 6).contains("photometric interpretation 6"))
         #expect(refusal(258, 12, 12, 12).contains("not 3 of [12, 12, 12] bits"))
+        #expect(refusal(266, 3).contains("FillOrder of 1 to 2 was expected, not 3"))
         #expect(refusal(258, 8, 8, 16).contains("bits"))
         #expect(refusal(277, 5).contains("SamplesPerPixel of 1 to 4 was expected, not 5"))
         #expect(refusal(277, 2).contains("not 2 of"))

@@ -149,6 +149,33 @@ import Testing
         #expect(drawn.count == 6 && source.statistics.absent == 6 && server.refused.isEmpty)
     }
 
+    /// A server may extend its limits: that a tile lies outside of them is stored for a day.
+    @Test func absencesByLimitsExpire() throws {
+        let server = try #require(DescribedServer())
+        for column in 0..<4 {
+            for row in 0..<3 {
+                server.add(TestImage(width: 64, height: 64).png, at: "/EPSG:3857:2/\(row)/\(column)")
+            }
+        }
+        let folder = ScratchFolder()
+        func writes(from first: Int, later: Int64, expecting count: Int) throws -> Int {
+            var made = Capabilities()
+            made.layers[0].template = "\(server.root)/{TileMatrix}/{TileRow}/{TileCol}"
+            made.layers[0].limits = """
+                <TileMatrixSetLimits><TileMatrixLimits><TileMatrix>EPSG:3857:2</TileMatrix>
+                <MinTileRow>\(first)</MinTileRow><MaxTileRow>2</MaxTileRow>
+                <MinTileCol>\(first)</MinTileCol><MaxTileCol>3</MaxTileCol></TileMatrixLimits></TileMatrixSetLimits>
+                """
+            server.add(made.text, at: "/c\(first).xml")
+            let source = try HTTPTileSource(wmts: "\(server.root)/c\(first).xml")
+            return try TileSourcesTests.writes(of: source, expecting: count, in: folder, later: later)
+        }
+        #expect(try writes(from: 1, later: 0, expecting: 12) == 12)
+        #expect(try writes(from: 0, later: 60, expecting: 0) == 0)
+        #expect(try writes(from: 0, later: 86_500, expecting: 6) >= 6)
+        #expect(server.refused.isEmpty)
+    }
+
     @Test func fragmentsChoose() throws {
         var made = Capabilities()
         made.keyValues = "http://h/t"
@@ -293,6 +320,8 @@ import Testing
         #expect(text("").contains("XML was expected"))
         let laughs = "<!DOCTYPE x [<!ENTITY a \"ha\">]><Capabilities>&a;</Capabilities>"
         #expect(text(laughs).contains("no declaration of an entity"))
+        let declared = "<!DOCTYPE x [<!ATTLIST a b CDATA \"value\">]><Capabilities><a/><a/></Capabilities>"
+        #expect(text(declared).contains("no declaration of an attribute"))
         let deep = String(repeating: "<a>", count: 100) + String(repeating: "</a>", count: 100)
         #expect(text(deep).contains("at most 64 levels of nesting"))
         #expect(throws: TileSourceError.self) {

@@ -81,6 +81,19 @@ import Testing
         #expect(bias.value == 8)
     }
 
+    /// Sizes and resolutions whose products are infinite: the level's own number of tiles is the bound.
+    @Test func anyDrawableViewportHasABound() throws {
+        let pyramid = try TextureScene().pyramid
+        for rotation in [0, 0.3, .pi / 2] {
+            for (width, height) in [(1e308, 100.0), (100, 1e308), (1e308, 1e308)] {
+                let viewport = TextureScene.viewport(0, 0, width, height, rotation: rotation)
+                let bound = LevelBias.tiles(of: pyramid, viewport, TileLevelSelection(), 8)
+                let most = pyramid.levels.map { $0.columns * $0.rows }.max() ?? 0
+                #expect(bound > 0 && bound <= most, "\(viewport)")
+            }
+        }
+    }
+
     /// One level alone never causes a bias. The coarsest level has no replacement.
     @Test func aSingleLevelHasNoBias() throws {
         let level = PyramidLevel(width: 8192, height: 8192, tileWidth: 64, tileHeight: 64, worldPixelsPerPixel: 1)

@@ -14,8 +14,11 @@ public struct TileRange: Hashable, Sendable, Sequence {
         self.rows = rows
     }
 
-    /// Number of tiles.
-    public var count: Int { columns.count * rows.count }
+    /// Number of tiles; `Int.max` if there are more.
+    public var count: Int {
+        let (count, overflow) = columns.count.multipliedReportingOverflow(by: rows.count)
+        return overflow ? .max : count
+    }
     /// Whether there are no tiles.
     public var isEmpty: Bool { columns.isEmpty || rows.isEmpty }
 

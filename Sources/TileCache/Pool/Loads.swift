@@ -15,7 +15,8 @@ struct Load: Sendable {
     /// Unique, unlike its number.
     fileprivate(set) var serial: UInt32 = 0
     var started: Int64
-    let isDemand: Bool
+    /// Why it began.
+    let reason: PlanEntry.Reason
     /// Whether it began because a tier on this machine was known to have the tile.
     var isNear = false
     /// Epoch of the last plan that contained the tile; older loads may be cancelled.
@@ -32,6 +33,9 @@ struct Load: Sendable {
     fileprivate(set) var isWrittenOff = false
     /// Pages refused in addition to its slot.
     var refusedPages: UInt16?
+
+    /// Whether it is no prefetch.
+    var isDemand: Bool { reason != .prefetch }
 
     /// Whether an invalidation has overtaken it: it does not land.
     var isOutdated: Bool { generation == 0 }

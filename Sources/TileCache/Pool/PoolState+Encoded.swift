@@ -15,7 +15,7 @@ extension PoolState {
         else { return nil }
         // Much larger than compressed tiles of the layer.
         if layer.meanBlockBytes > 0, bytes > 2 * layer.meanBlockBytes { return nil }
-        let worth = load.isDemand ? Float.infinity : load.value - queue.plan.margin
+        let worth = worth(of: load)
         while !makePages(for: bytes, of: load.entry) {
             let victim = coldest(of: .decoded, worth: worth, for: own)
             guard victim != .none, demoteToEncoded(victim) else { return nil }

@@ -122,9 +122,16 @@ extension PoolState {
     }
 
     /// Worth below which tiles may be evicted for an entry.
-    func worth(of planned: PlanEntry) -> Float {
-        switch planned.reason {
-        case .prefetch, .margin: planned.value - queue.plan.margin
+    func worth(of planned: PlanEntry) -> Float { worth(of: planned.reason, value: planned.value) }
+
+    /// Worth below which tiles may be evicted for a load in flight.
+    func worth(of load: Load) -> Float {
+        table[load.entry].needCount > 0 ? .infinity : worth(of: load.reason, value: load.value)
+    }
+
+    private func worth(of reason: PlanEntry.Reason, value: Float) -> Float {
+        switch reason {
+        case .prefetch, .margin: value - queue.plan.margin
         case .fallback: queue.plan.isAtRest ? -.infinity : .infinity
         case .demand, .pin: .infinity
         }
@@ -147,7 +154,6 @@ extension PoolState {
     }
 
     private mutating func begin(_ planned: PlanEntry, of number: EntryID, in slot: SlotID, now: Int64) -> LoadTicket {
-        let isDemand = planned.reason != .prefetch
         let layer = planned.key.layer
         if slot != .none { ledger.noteInFlight(slotBytes(ofLayer: layer)) }
         let ticket = loads.begin(
@@ -156,7 +162,7 @@ extension PoolState {
                 generation: layers[layer].generation,
                 slot: slot,
                 started: now,
-                isDemand: isDemand,
+                reason: planned.reason,
                 isNear: planned.isNear,
                 wantedEpoch: queue.epoch,
                 value: planned.value
@@ -169,7 +175,7 @@ extension PoolState {
         if planned.reason.isExtra { setValue(.greatestFiniteMagnitude, of: number) }
         counters.loads.started += 1
         if table[number].attempts > 0 { counters.loads.retried += 1 }
-        if !isDemand { notePrefetch(planned.key, asksSource: !planned.isNear, now: now) }
+        if planned.reason == .prefetch { notePrefetch(planned.key, asksSource: !planned.isNear, now: now) }
         notePeaks()
         return ticket
     }

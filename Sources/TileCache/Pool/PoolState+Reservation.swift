@@ -35,11 +35,6 @@ extension PoolState {
         return beside.map { slot }
     }
 
-    /// Worth below which tiles may be evicted for a load in flight.
-    func worth(of load: Load) -> Float {
-        load.isDemand || table[load.entry].needCount > 0 ? .infinity : load.value - queue.plan.margin
-    }
-
     /// Evicts a cold tile uncompressed if every codec is busy. A source that is ready does not wait for one.
     mutating func dropUncompressed(worth: Float, layer: Int) -> Bool {
         guard codecJobs.count >= configuration.maximumCodecJobs else { return false }

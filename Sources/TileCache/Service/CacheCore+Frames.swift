@@ -152,6 +152,12 @@ extension CacheCore {
         }
         guard let set else { return }
         setPolicies(ofView: set.serial, layers: set.layers, makePolicy)
+        // The view or one of the layers may have gone meanwhile, before its policies were there to be removed.
+        let (hasView, gone) = read { state in
+            (state.views[place]?.serial == set.serial, set.layers.map(\.id).filter { state.record(of: $0) == nil })
+        }
+        if !hasView { removePolicies(ofView: set.serial) }
+        for layer in gone { removePolicies(ofLayer: layer) }
         // After the policies: a plan without them would prefetch nothing. A new view has no needs yet.
         if !set.isNew { perform { $0.effects.plans = true } }
     }

@@ -195,26 +195,19 @@ extension CacheCore {
 
     /// Calls a closure with a codec that the pool's jobs do not use. `nil` if there is no room for one.
     func withCodec<Result>(tileBytes: Int, _ body: (TileCodec) -> Result) -> Result? {
-        let idle = storeCodecs.withLock { codecs -> Transferred<TileCodec>? in
-            guard let index = codecs.lastIndex(where: { $0.value.maximumTileBytes >= tileBytes }) else { return nil }
-            return codecs.remove(at: index)
-        }
-        if let idle {
-            defer { storeCodecs.withLock { $0.append(idle) } }
-            return body(idle.value)
-        }
-        guard let made = try? TileCodec(maximumTileBytes: tileBytes) else { return nil }
-        let bytes = made.scratchByteCount
-        guard perform({ $0.pool.charge(bytes, to: .stores) }) else { return nil }
-        let result = body(made)
-        // One is kept. More are needed only while several workers decode at once.
-        let codec = Transferred(value: made)
-        let isKept = storeCodecs.withLock { codecs -> Bool in
-            guard codecs.isEmpty else { return false }
-            codecs.append(codec)
-            return true
-        }
-        if !isKept { perform { $0.pool.note(-bytes, in: .stores) } }
+        let idle = perform { $0.takeStoreCodec(tileBytes: tileBytes) }
+        guard let codec = idle ?? makeStoreCodec(tileBytes: tileBytes) else { return nil }
+        let result = body(codec.value)
+        perform { $0.returnStoreCodec(codec) }
         return result
+    }
+
+    /// Makes a codec if the limit has room for it.
+    private func makeStoreCodec(tileBytes: Int) -> Transferred<TileCodec>? {
+        guard let made = try? TileCodec(maximumTileBytes: tileBytes) else { return nil }
+        let codec = Transferred(value: made)
+        let bytes = made.scratchByteCount
+        let isCharged = perform { $0.allowsCodec(scratchBytes: bytes) && $0.pool.charge(bytes, to: .stores) }
+        return isCharged ? codec : nil
     }
 }

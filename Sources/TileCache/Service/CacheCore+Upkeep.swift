@@ -89,6 +89,8 @@ extension CacheCore {
             state.adoptCodecs(made)
             return .success(id)
         }
+        // The codecs that were large enough may have gone with another layer meanwhile.
+        if let codecs, codecs.tileBytes >= tileBytes, read({ $0.codecs.tileBytes < tileBytes }) { fitCodecs() }
         if let added { return try added.get() }
         return try addLayer(source, pyramid: pyramid, options: options)
     }

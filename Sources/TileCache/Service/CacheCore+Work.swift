@@ -160,8 +160,6 @@ extension CacheCore {
 
     /// Reserves a slot for an asynchronous source that is ready. The source writes, and the load ends.
     func write(_ ticket: LoadTicket, _ notes: LoadNotes?, _ body: (inout TilePixels) throws -> TileOutcome) -> Bool {
-        enterActivity()
-        defer { leaveActivity() }
         guard let slot = takeSlot(layer: ticket.key.layer, { $0.pool.reserve(ticket.load) }) else {
             complete(ticket, .refused, notes)
             return false

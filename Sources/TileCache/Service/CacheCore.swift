@@ -24,8 +24,6 @@ final class CacheCore: Sendable {
     let callbacks: Lock<RunningCallbacks>
     /// Further answers to requests that had one.
     let secondAnswers = Atomic<Int>(0)
-    /// Idle codecs for entries of stores.
-    let storeCodecs = Lock([Transferred<TileCodec>]())
     let configuration: TileCache.Configuration
     /// Number of caches made by the process.
     private static let count = Atomic<UInt32>(0)

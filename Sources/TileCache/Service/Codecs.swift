@@ -111,8 +111,9 @@ extension CoreState {
         }
     }
 
-    /// Drops all codecs if no tile is compressible.
+    /// Drops all codecs if no tile is compressible, and that for entries of stores: its layer may have gone.
     mutating func dropUnneededCodecs() {
+        dropStoreCodec()
         guard largestCompressibleTile == 0 else { return }
         pool.note(-codecs.removeAll(), in: .codecs)
     }
@@ -130,6 +131,7 @@ extension CoreState {
 
     /// Drops codecs beyond a lower limit, busy ones when they are returned.
     mutating func shrinkCodecs(toLimit limit: Int) {
+        dropStoreCodec()
         pool.note(-codecs.shrink(limit: limit), in: .codecs)
         noteCodecs()
     }

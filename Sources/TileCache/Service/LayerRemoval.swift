@@ -25,7 +25,7 @@ extension CoreState {
             callBack(view: place)
         }
         endFetches { $0.layer == id.index }
-        pins.remove(layer: id.index)
+        pins.cut(to: .none, of: id.index)
         changeAsked { asked, _ in asked.removeAll { $0.layer == id.index } }
         loseSaves { $0.layer == id }
         if let tiers = record.tiers { stores.close(tiers) }

@@ -1,155 +1,166 @@
-/// A rectangle of pinned tiles of one level. Ranges do not overlap.
-private struct PinnedRange: Sendable {
-    var layer: Int
-    var range: TileRange
-    /// Number of tiles pinned in the pool, row by row.
-    var entered = 0
-    var isEntered: Bool { entered == range.count }
-}
-
-extension TileRange {
-    func intersection(_ other: TileRange) -> TileRange {
-        guard level == other.level, columns.overlaps(other.columns), rows.overlaps(other.rows) else {
-            return TileRange(level: level, columns: 0..<0, rows: 0..<0)
-        }
-        return TileRange(level: level, columns: columns.clamped(to: other.columns), rows: rows.clamped(to: other.rows))
-    }
-
-    /// The rest without another range: at most four disjoint ranges.
-    func subtracting(_ other: TileRange) -> [TileRange] {
-        let common = intersection(other)
-        guard !common.isEmpty else { return isEmpty ? [] : [self] }
-        let parts = [
-            TileRange(level: level, columns: columns, rows: rows.lowerBound..<common.rows.lowerBound),
-            TileRange(level: level, columns: columns, rows: common.rows.upperBound..<rows.upperBound),
-            TileRange(level: level, columns: columns.lowerBound..<common.columns.lowerBound, rows: common.rows),
-            TileRange(level: level, columns: common.columns.upperBound..<columns.upperBound, rows: common.rows),
-        ]
-        return parts.filter { !$0.isEmpty }
-    }
-
-    /// Tile by its index, row by row.
-    fileprivate func tile(at place: Int) -> TileCoordinate {
-        TileCoordinate(
-            level: level,
-            column: columns.lowerBound + place % columns.count,
-            row: rows.lowerBound + place / columns.count
-        )
-    }
-}
-
 /// Pinned tiles of a cache.
 struct Pins: Sendable {
-    private var pins: [PinnedRange] = []
+    private var layers: [Int: TileRuns] = [:]
+    /// Runs to pin in the pool, the next one first. Tiles without room in the table wait.
+    private var waiting: [(layer: Int, runs: [TileRuns.Run])] = []
+    /// What of the first ones is pinned: runs, and tiles of the next run.
+    private var entered = (runs: 0, tiles: 0)
+    /// Number of changes of the pinned tiles.
+    private(set) var version = 0
 
-    var isEmpty: Bool { pins.isEmpty }
+    var isEmpty: Bool { layers.isEmpty }
     /// Whether pinned tiles wait for room in the table.
-    var areMissing: Bool { pins.contains { !$0.isEntered } }
+    var areMissing: Bool { !waiting.isEmpty }
 
-    func contains(_ key: TileKey) -> Bool {
-        pins.contains { $0.layer == key.layer && $0.range.contains(key.coordinate) }
+    func tiles(of layer: Int) -> TileRuns { layers[layer] ?? .none }
+
+    func contains(_ key: TileKey) -> Bool { layers[key.layer]?.contains(key.coordinate) ?? false }
+
+    /// Bytes of all pinned tiles of other layers.
+    func byteCount(without layer: Int, in pool: borrowing PoolState) -> Int {
+        var bytes = 0
+        for (other, tiles) in layers where other != layer { bytes += tiles.count * pool.slotBytes(ofLayer: other) }
+        return bytes
     }
 
-    /// Adds ranges, each tile once, unless all pinned tiles would exceed half of the limit.
+    /// Replaces the pinned tiles of a layer by more.
     ///
-    /// - Returns: An error message, or `nil`.
-    mutating func add(_ ranges: [TileRange], of layer: Int, in pool: borrowing PoolState) -> String? {
-        var new: [TileRange] = []
-        for range in ranges {
-            var parts = [range]
-            for other in pins.filter({ $0.layer == layer }).map(\.range) + new where !parts.isEmpty {
-                parts = parts.flatMap { $0.subtracting(other) }
-            }
-            new += parts
-        }
-        guard !new.isEmpty else { return nil }
-        var pinned = 0
-        for pin in pins { pinned += pin.range.count * pool.slotBytes(ofLayer: pin.layer) }
-        let half = pool.ledger.limit / 2
-        var count = 0
-        for range in new {
-            let (tiles, overflow) = range.columns.count.multipliedReportingOverflow(by: range.rows.count)
-            count += overflow ? half : min(tiles, half)
-        }
-        let (bytes, overflow) = count.multipliedReportingOverflow(by: pool.slotBytes(ofLayer: layer))
-        guard !overflow, bytes <= half - pinned else {
-            return "pinned tiles would take \(overflow ? .max : bytes + pinned) bytes, more than half of the limit"
-        }
-        pins += new.map { PinnedRange(layer: layer, range: $0) }
-        return nil
+    /// - Parameter new: Those of them that were not pinned.
+    mutating func add(_ new: TileRuns, to all: TileRuns, of layer: Int) {
+        version += 1
+        layers[layer] = all
+        waiting.append((layer, new.runs))
     }
 
-    /// Removes ranges; returns the tiles that were pinned.
-    mutating func take(_ ranges: [TileRange], of layer: Int) -> [TileRange] {
-        var taken: [TileRange] = []
-        for range in ranges {
-            pins = pins.flatMap { pin -> [PinnedRange] in
-                let common = pin.range.intersection(range)
-                guard pin.layer == layer, !common.isEmpty else { return [pin] }
-                taken.append(common)
-                // A partly entered pin starts again: pinning a pinned tile changes nothing.
-                return pin.range.subtracting(range).map {
-                    PinnedRange(layer: layer, range: $0, entered: pin.isEntered ? $0.count : 0)
-                }
-            }
-        }
-        return taken
+    /// Replaces the pinned tiles of a layer by fewer.
+    mutating func cut(to rest: TileRuns, of layer: Int) {
+        version += 1
+        layers[layer] = rest.isEmpty ? nil : rest
+        guard waiting.contains(where: { $0.layer == layer }) else { return }
+        // What waits may have been unpinned. Pinning a pinned tile changes nothing.
+        let first = waiting[0].layer
+        waiting.removeAll { $0.layer == layer }
+        if first == layer { entered = (0, 0) }
+        if !rest.isEmpty { waiting.append((layer, rest.runs)) }
     }
-
-    mutating func remove(layer: Int) { pins.removeAll { $0.layer == layer } }
 
     /// Pins declared tiles in the pool. Tiles without room in the table wait for the next plan.
     ///
     /// - Returns: Whether more steps would help.
     mutating func enter(in pool: inout PoolState) -> Bool {
-        var left = PoolState.stepsAtOnce
-        for index in pins.indices where !pins[index].isEntered {
-            let pin = pins[index]
-            for place in pin.entered..<pin.range.count {
-                guard left > 0 else { return true }
-                left -= 1
-                guard pool.pin(TileKey(layer: pin.layer, pin.range.tile(at: place))) else { return false }
-                pins[index].entered = place + 1
+        for _ in 0..<PoolState.stepsAtOnce {
+            guard let (layer, runs) = waiting.first else { return false }
+            guard entered.runs < runs.count else {
+                waiting.removeFirst()
+                entered = (0, 0)
+                continue
             }
+            let run = runs[entered.runs]
+            let column = run.columns.lowerBound + entered.tiles
+            guard column < run.columns.upperBound else {
+                entered = (entered.runs + 1, 0)
+                continue
+            }
+            let tile = TileCoordinate(level: run.level, column: column, row: run.row)
+            guard pool.pin(TileKey(layer: layer, tile)) else { return false }
+            entered.tiles += 1
         }
-        return false
+        return true
     }
 }
 
 extension CacheCore {
-    func pin(_ layer: LayerID, _ ranges: (TilePyramid) -> Result<[TileRange], TileCacheError>) throws(TileCacheError) {
-        guard let pyramid = read({ $0.record(of: layer)?.pyramid }) else {
-            throw .invalidConfiguration("the layer is not one of this cache")
+    /// Pins tiles.
+    ///
+    /// The sets are compared without the lock, since that takes the longer the more tiles are pinned.
+    ///
+    /// - Parameter missing: Returns how many of the tiles are not among those given, and then these.
+    fileprivate func pin(
+        _ layer: LayerID,
+        _ missing: (TileRuns) -> (count: Double, tiles: () -> TileRuns)
+    ) throws(TileCacheError) {
+        var isDone = false
+        while !isDone {
+            let found = read { state in
+                state.record(of: layer).map { _ in
+                    (
+                        tiles: state.pins.tiles(of: layer.index), version: state.pins.version,
+                        others: state.pins.byteCount(without: layer.index, in: state.pool),
+                        slotBytes: state.pool.slotBytes(ofLayer: layer.index), half: state.pool.ledger.limit / 2
+                    )
+                }
+            }
+            guard let found else { return }
+            let (count, tiles) = missing(found.tiles)
+            guard count > 0 else { break }
+            // Before the tiles are listed, of which there may be any number.
+            let bytes = (count + Double(found.tiles.count)) * Double(found.slotBytes) + Double(found.others)
+            guard bytes <= Double(found.half) else {
+                let number = Int(exactly: bytes) ?? .max
+                throw .invalidConfiguration("pinned tiles would take \(number) bytes, more than half of the limit")
+            }
+            let new = tiles()
+            let all = found.tiles.union(disjoint: new)
+            isDone = perform { state in
+                // Otherwise another thread has pinned or unpinned tiles.
+                guard state.record(of: layer) != nil else { return true }
+                guard state.pins.version == found.version else { return false }
+                state.pins.add(new, to: all, of: layer.index)
+                return true
+            }
         }
-        let ranges = try ranges(pyramid).get()
-        let problem = perform { state -> String? in
-            state.record(of: layer).flatMap { _ in state.pins.add(ranges, of: layer.index, in: state.pool) }
-        }
-        if let problem { throw .invalidConfiguration(problem) }
         while perform({ $0.pins.enter(in: &$0.pool) }) {}
         perform { $0.effects.plans = true }
     }
 
-    func unpin(_ layer: LayerID, _ ranges: (TilePyramid) -> [TileRange]) {
-        guard let pyramid = read({ $0.record(of: layer)?.pyramid }) else { return }
-        let ranges = ranges(pyramid)
-        let taken = perform { state in
-            state.record(of: layer).map { _ in state.pins.take(ranges, of: layer.index) } ?? []
+    /// Unpins tiles.
+    ///
+    /// - Parameter selected: Returns the tiles to unpin, given the pinned ones of the layer. Others are ignored.
+    fileprivate func unpin(_ layer: LayerID, _ selected: (TileRuns, TilePyramid) -> TileRuns) {
+        var taken: TileRuns?
+        while taken == nil {
+            let found = read { state in
+                state.record(of: layer).map {
+                    (tiles: state.pins.tiles(of: layer.index), version: state.pins.version, pyramid: $0.pyramid)
+                }
+            }
+            guard let found else { return }
+            let rest = found.tiles.subtracting(selected(found.tiles, found.pyramid))
+            let gone = found.tiles.subtracting(rest)
+            guard !gone.isEmpty else { return }
+            let isDone = perform { state in
+                guard state.record(of: layer) != nil else { return true }
+                guard state.pins.version == found.version else { return false }
+                state.pins.cut(to: rest, of: layer.index)
+                return true
+            }
+            if isDone { taken = gone }
         }
-        for range in taken {
-            for first in stride(from: 0, to: range.count, by: PoolState.stepsAtOnce) {
-                perform { state in
-                    guard state.record(of: layer) != nil else { return }
-                    for place in first..<min(first + PoolState.stepsAtOnce, range.count) {
-                        let key = TileKey(layer: layer.index, range.tile(at: place))
-                        // Another thread may have pinned it again.
-                        if !state.pins.contains(key) { state.pool.unpin(key) }
-                    }
+        var steps = (taken?.runs ?? []).lazy.flatMap { run in
+            run.columns.lazy.map { TileCoordinate(level: run.level, column: $0, row: run.row) }
+        }.makeIterator()
+        while true {
+            let some = (0..<PoolState.stepsAtOnce).compactMap { _ in steps.next() }
+            guard !some.isEmpty else { break }
+            perform { state in
+                guard state.record(of: layer) != nil else { return }
+                for tile in some {
+                    let key = TileKey(layer: layer.index, tile)
+                    // Another thread may have pinned it again.
+                    if !state.pins.contains(key) { state.pool.unpin(key) }
                 }
             }
         }
         // Other tiles may have room now.
         perform { $0.effects.plans = true }
+    }
+
+    /// The pyramid of a layer whose tiles are to be pinned.
+    fileprivate func pyramid(of layer: LayerID) throws(TileCacheError) -> TilePyramid {
+        guard let pyramid = read({ $0.record(of: layer)?.pyramid }) else {
+            throw .invalidConfiguration("the layer is not one of this cache")
+        }
+        return pyramid
     }
 
     /// Maximum number of tiles to prefetch once; each plan contains all of them.
@@ -158,19 +169,24 @@ extension CacheCore {
     /// Prefetches tiles once.
     func prefetch(_ tiles: [TileCoordinate], of layer: LayerID) {
         guard let pyramid = read({ $0.record(of: layer)?.pyramid }) else { return }
-        let known = tiles.filter { pyramid.contains($0) }
-        perform { state in
-            guard state.record(of: layer) != nil else { return }
-            state.pruneAsked()
-            state.changeAsked { list, pool in
-                let most = min(pool.ledger.limit / 4 / pool.slotBytes(ofLayer: layer.index), Self.maximumAsked)
-                var asked = Set(list)
-                for tile in known where list.count < most {
-                    let key = TileKey(layer: layer.index, tile)
-                    if pool.wantsLoad(key), asked.insert(key).inserted { list.append(key) }
+        var rest = tiles[...]
+        // The lock is released in between: tiles that are resident may be many.
+        while !rest.isEmpty {
+            let some = rest.prefix(Self.maximumAsked).filter { pyramid.contains($0) }
+            rest = rest.dropFirst(Self.maximumAsked)
+            perform { state in
+                guard state.record(of: layer) != nil else { return }
+                state.pruneAsked()
+                state.changeAsked { list, pool in
+                    let most = min(pool.ledger.limit / 4 / pool.slotBytes(ofLayer: layer.index), Self.maximumAsked)
+                    var asked = Set(list)
+                    for tile in some where list.count < most {
+                        let key = TileKey(layer: layer.index, tile)
+                        if pool.wantsLoad(key), asked.insert(key).inserted { list.append(key) }
+                    }
                 }
+                state.effects.plans = true
             }
-            state.effects.plans = true
         }
     }
 }
@@ -192,12 +208,15 @@ extension TileCache {
     /// - Throws: ``TileCacheError/invalidConfiguration(_:)`` if all pinned tiles would take more than half of the
     ///   limit, if the layer has none of the levels or is not one of this cache.
     public func pin(_ layer: LayerID, levels: ClosedRange<Int>, region: PixelRect? = nil) throws(TileCacheError) {
-        try core.pin(layer) { pyramid in
-            guard levels.overlaps(0...pyramid.maximumLevel) else {
-                let found = "not \(levels.lowerBound) to \(levels.upperBound)"
-                return .failure(.invalidConfiguration("the layer has levels 0 to \(pyramid.maximumLevel), \(found)"))
-            }
-            return .success(pyramid.ranges(of: levels, in: region))
+        let pyramid = try core.pyramid(of: layer)
+        guard levels.overlaps(0...pyramid.maximumLevel) else {
+            let found = "not \(levels.lowerBound) to \(levels.upperBound)"
+            throw .invalidConfiguration("the layer has levels 0 to \(pyramid.maximumLevel), \(found)")
+        }
+        let ranges = pyramid.ranges(of: levels, in: region)
+        try core.pin(layer) { pinned in
+            let count = ranges.tileCount - Double(pinned.intersection(ranges).count)
+            return (count, { TileRuns(ranges).subtracting(pinned) })
         }
     }
 
@@ -206,11 +225,14 @@ extension TileCache {
     /// - Throws: ``TileCacheError/invalidConfiguration(_:)`` if all pinned tiles would take more than half of the
     ///   limit, if the layer has no such tile or is not one of this cache.
     public func pin(_ tiles: [TileCoordinate], of layer: LayerID) throws(TileCacheError) {
-        try core.pin(layer) { pyramid in
-            if let tile = tiles.first(where: { !pyramid.contains($0) }) {
-                return .failure(.invalidConfiguration("the layer has no tile \(tile)"))
-            }
-            return .success(TileRange.runs(of: tiles))
+        let pyramid = try core.pyramid(of: layer)
+        if let tile = tiles.first(where: { !pyramid.contains($0) }) {
+            throw .invalidConfiguration("the layer has no tile \(tile)")
+        }
+        let runs = TileRuns(tiles)
+        try core.pin(layer) { pinned in
+            let new = runs.subtracting(pinned)
+            return (Double(new.count), { new })
         }
     }
 
@@ -221,12 +243,14 @@ extension TileCache {
     ///   - levels: Levels of the layer. Default: nil, all levels.
     ///   - region: Region in world pixels. Default: nil, the whole world.
     public func unpin(_ layer: LayerID, levels: ClosedRange<Int>? = nil, region: PixelRect? = nil) {
-        core.unpin(layer) { $0.ranges(of: levels ?? 0...$0.maximumLevel, in: region) }
+        core.unpin(layer) { pinned, pyramid in
+            pinned.intersection(pyramid.ranges(of: levels ?? 0...pyramid.maximumLevel, in: region))
+        }
     }
 
     /// Unpins single tiles. Those that are not pinned are ignored.
     public func unpin(_ tiles: [TileCoordinate], of layer: LayerID) {
-        core.unpin(layer) { pyramid in TileRange.runs(of: tiles.filter { pyramid.contains($0) }) }
+        core.unpin(layer) { _, pyramid in TileRuns(tiles.filter { pyramid.contains($0) }) }
     }
 
     /// Prefetches tiles once, after needed tiles and before all other prefetches but urgent ones. Effort and allowance do not matter.
@@ -234,26 +258,6 @@ extension TileCache {
     /// Ignores tiles that are resident, absent, failed or not in the layer, and those beyond a quarter of the limit or
     /// 4,096 pending tiles.
     public func prefetch(_ tiles: [TileCoordinate], of layer: LayerID) { core.prefetch(tiles, of: layer) }
-}
-
-extension TileRange {
-    /// Groups tiles into runs of neighbours in a row, each tile once.
-    fileprivate static func runs(of tiles: [TileCoordinate]) -> [TileRange] {
-        var runs: [TileRange] = []
-        let sorted = tiles.sorted { ($0.level, $0.row, $0.column) < ($1.level, $1.row, $1.column) }
-        for tile in sorted {
-            if let last = runs.last, last.level == tile.level, last.rows.contains(tile.row),
-                tile.column <= last.columns.upperBound
-            {
-                let end = Swift.max(last.columns.upperBound, tile.column + 1)
-                runs[runs.count - 1].columns = last.columns.lowerBound..<end
-            } else {
-                let columns = tile.column..<tile.column + 1
-                runs.append(TileRange(level: tile.level, columns: columns, rows: tile.row..<tile.row + 1))
-            }
-        }
-        return runs
-    }
 }
 
 extension TilePyramid {

@@ -82,6 +82,8 @@ public final class TileRequest: Sendable {
             core.noteSecondAnswer()
             return false
         }
+        core.enterActivity()
+        defer { core.leaveActivity() }
         return child?.write(body) ?? core.write(ticket, notes, body)
     }
 

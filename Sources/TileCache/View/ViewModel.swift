@@ -51,23 +51,6 @@ struct ViewLayer: Sendable {
     }
 }
 
-/// A tile that a renderer with perspective, a globe or a feedback buffer needs.
-public struct NeededTile: Hashable, Sendable {
-    /// Layer of the tile.
-    public var layer: LayerID
-    /// Position of the tile.
-    public var tile: TileCoordinate
-    /// Importance of the tile; larger is loaded sooner. Default: 1.
-    public var importance: Float
-
-    /// Creates a needed tile.
-    public init(layer: LayerID, tile: TileCoordinate, importance: Float = 1) {
-        self.layer = layer
-        self.tile = tile
-        self.importance = importance
-    }
-}
-
 /// State and decisions of a view, without lock or clock.
 struct ViewModel: Sendable {
     var layers: [ViewLayer]
@@ -249,26 +232,18 @@ struct ViewModel: Sendable {
     }
 
     /// Updates the needed tiles to the renderer's own list.
-    mutating func update(_ list: [NeededTile], now: Int64, pool: inout PoolState) {
+    mutating func update(_ list: NeededList, now: Int64, pool: inout PoolState) {
         hasMoved = false
         needsVersion &+= 1
         shortfallBytes = 0
         for index in layers.indices {
-            scratch.removeAll(keepingCapacity: true)
-            var importance: [TileKey: Float] = [:]
-            for wish in list where wish.layer == layers[index].id {
-                guard layers[index].pyramid.contains(wish.tile) else { continue }
-                let key = TileKey(layer: layers[index].layer, wish.tile)
-                // NaN cannot be ordered.
-                let own = wish.importance.isNaN ? -.infinity : wish.importance
-                if importance.updateValue(max(own, importance[key] ?? own), forKey: key) == nil { scratch.append(key) }
-            }
-            scratch.sort { (importance[$0] ?? 0) > (importance[$1] ?? 0) }
+            let own = list[layers[index].id]
             // Tiles beyond the limit are dropped, the least important ones first.
             let most = pool.ledger.limit / pool.slotBytes(ofLayer: layers[index].layer)
-            shortfallBytes = max(shortfallBytes, bytes(of: scratch.count, beyond: most, layer: index, pool))
-            scratch.removeLast(max(scratch.count - max(most, 1), 0))
-            let ordered = scratch.map { importance[$0] ?? 0 }
+            shortfallBytes = max(shortfallBytes, bytes(of: own.keys.count, beyond: most, layer: index, pool))
+            scratch.removeAll(keepingCapacity: true)
+            scratch += own.keys.prefix(max(most, 1))
+            let ordered = Array(own.importance.prefix(scratch.count))
             let isSame = layers[index].needs.tiles == scratch && layers[index].importance == ordered
             hasMoved = hasMoved || !layers[index].hasOwnList || !isSame
             layers[index].hasOwnList = true

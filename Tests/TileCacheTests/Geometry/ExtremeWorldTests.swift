@@ -90,6 +90,40 @@ import Testing
         #expect(refusal([level(.max, tile: 1 << 23)]) == "")
     }
 
+    /// A level may be finer than the one before by any factor: more tiles replace one than an `Int` can count.
+    @Test(arguments: [1 << 30, 1 << 32]) func aTileMayHaveAnyNumberOfChildren(children: Int) throws {
+        let pyramid = try TilePyramid(
+            worldWidth: Double(Self.side),
+            worldHeight: Double(Self.side),
+            levels: [
+                PyramidLevel(
+                    width: 256,
+                    height: 256,
+                    tileWidth: 256,
+                    tileHeight: 256,
+                    worldPixelsPerPixel: Double(Self.side / 256)
+                ),
+                PyramidLevel(
+                    width: Self.side,
+                    height: Self.side,
+                    tileWidth: Self.side / children,
+                    tileHeight: Self.side / children,
+                    worldPixelsPerPixel: 1
+                ),
+            ]
+        )
+        let root = TileCoordinate(level: 0, column: 0, row: 0)
+        #expect(pyramid.children(of: root)?.count == (children == 1 << 30 ? 1 << 60 : .max))
+        let steps = StepScheduler.calm()
+        var configuration = TileCache.Configuration(byteLimit: .mebibytes(64))
+        steps.adopt(&configuration)
+        let cache = try TileCache(configuration)
+        let view = cache.makeView(layers: [try cache.addLayer(PlainSource(), pyramid: pyramid)])
+        view.update(Self.view(Double(Self.side) / 2, Double(Self.side) / 2, scale: 1e-10))
+        #expect(view.frame().missingTileCount == 1)
+        #expect(steps.reaches { view.frame().missingTileCount == 0 })
+    }
+
     /// `fill` inverts all of a tile of one pixel.
     private func holdsSmall(_ tile: LeasedTile, _ value: UInt32) -> Bool {
         tile.width > 1 ? holds(tile, value) : tile.withUnsafeBytes { $0.load(as: UInt32.self) == ~value }

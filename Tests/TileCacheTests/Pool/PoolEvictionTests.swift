@@ -31,6 +31,28 @@ import Testing
         #expect(small.resident == [0, 2, 9])
     }
 
+    /// What a load takes once it is in flight, for its source or for scratch memory, evicts no more than its slot may.
+    @Test(arguments: [PlanEntry.Reason.prefetch, .margin, .fallback, .demand, .pin], [false, true])
+    func aLoadInFlightEvictsWhatItsReasonAllows(reason: PlanEntry.Reason, isAtRest: Bool) throws {
+        let small = TilePool(tiles: 4, byValue)
+        small.load(0, 1, 2)
+        var plan = Plan(entries: [PlanEntry(key: key(9), value: 2.5, reason: reason)])
+        plan.keepValues = [small.wish(0, 2), small.wish(1, 3), small.wish(2, 3)]
+        plan.isAtRest = isAtRest
+        small.pool.install(plan)
+        let load = try #require(small.beginLoad())
+        var evicted = 0
+        var slots: [SlotID] = []
+        while case .granted(let slot) = small.pool.takeScratch(for: load.load) {
+            slots.append(slot)
+            evicted += 1
+        }
+        let expected = reason == .prefetch || reason == .margin ? 1 : reason == .fallback && isAtRest ? 0 : 3
+        #expect(evicted == expected && small.resident.count == 3 - expected)
+        for slot in slots { small.pool.returnScratch(slot, layer: 0) }
+        small.end(load)
+    }
+
     /// Comparing values takes time. A large trim evicts the oldest, a small one the least valuable.
     @Test func aSmallTrimWeighsAndALargeOneDoesNot() {
         let small = TilePool(tiles: 40, byValue)

@@ -41,6 +41,22 @@ import Testing
         #expect(steps.reaches { view.frame().missingTileCount == 0 })
     }
 
+    /// The codecs that a new layer relies on may go with another one while it is added.
+    @Test func aNewLayerHasCodecsWhenTheOnlyOtherOneGoes() throws {
+        let scene = try StillScene(tiles: 64) { $0.usesCompressedTier = true }
+        let first = try scene.plainLayer()
+        scene.meanwhile = {
+            scene.cache.removeLayer(first)
+            return true
+        }
+        let second = try scene.plainLayer()
+        scene.run()
+        let (codecs, isCompressible) = scene.cache.core.read { state in
+            (state.codecs.count, state.pool.layers[second.index].isCompressible)
+        }
+        #expect(codecs > 0 && isCompressible)
+    }
+
     @Test(arguments: [false, true]) func whatALayerTookComesBack(hasShare: Bool) throws {
         let steps = StepScheduler.calm()
         let cache = try steps.cache(byteLimit: .mebibytes(8))

@@ -28,27 +28,6 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<20) func partsOfARangeAreDisjointAndWhole(seed: Int) {
-        var random = SplitMix64(seed: UInt64(seed))
-        func range() -> TileRange {
-            let (column, row) = (random.below(6), random.below(6))
-            return TileRange(
-                level: random.below(2),
-                columns: column..<column + random.below(5),
-                rows: row..<row + random.below(5)
-            )
-        }
-        for _ in 0..<200 {
-            let (one, other) = (range(), range())
-            let parts = one.subtracting(other)
-            let tiles = parts.flatMap(Array.init)
-            #expect(parts.count <= 4 && parts.allSatisfy { !$0.isEmpty })
-            #expect(Set(tiles).count == tiles.count, "\(one) without \(other)")
-            #expect(Set(tiles) == Set(one).subtracting(other), "\(one) without \(other)")
-            #expect(Set(one.intersection(other)) == Set(one).intersection(other))
-        }
-    }
-
     /// Levels, regions and single tiles, pinned and unpinned in any order. The model is a set of tiles.
     @Test(arguments: 0..<6) func whatIsPinnedIsASet(seed: Int) throws {
         let steps = StepScheduler.calm()
@@ -106,6 +85,28 @@ import Testing
         #expect(throws: TileCacheError.self) { try cache.pin([TileCoordinate(level: 9, column: 0, row: 0)], of: layer) }
         cache.unpin(layer, levels: 7...9)
         #expect(pinned(cache).count == 64)
+    }
+
+    /// Tiles without neighbours are a run each. Compared with each other, 200,000 take minutes.
+    @Test func manyScatteredTilesArePinnedOrRefused() throws {
+        let steps = StepScheduler.calm()
+        var configuration = TileCache.Configuration(byteLimit: .mebibytes(1))
+        configuration.effort = 0
+        steps.adopt(&configuration)
+        let cache = try TileCache(configuration)
+        let pyramid = try TilePyramid.powerOfTwo(worldWidth: 1 << 20, worldHeight: 1 << 20, tileSize: 64)
+        let layer = try cache.addLayer(PlainSource(), pyramid: pyramid)
+        let level = pyramid.maximumLevel
+        let many = (0..<200_000).map { TileCoordinate(level: level, column: $0 % 8000 * 2, row: $0 / 8000) }
+        let expected = TileCacheError.invalidConfiguration(
+            "pinned tiles would take \(200_000 * 16_384) bytes, more than half of the limit"
+        )
+        #expect(throws: expected) { try cache.pin(many, of: layer) }
+        #expect(throws: TileCacheError.self) { try cache.pin(layer, levels: level...level) }
+        try cache.pin(Array(many.prefix(32)), of: layer)
+        #expect(pinned(cache) == Set(many.prefix(32)))
+        cache.unpin(many, of: layer)
+        #expect(pinned(cache).isEmpty)
     }
 
     /// A lower limit evicts pinned tiles; raising it loads them again.

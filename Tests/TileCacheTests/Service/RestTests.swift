@@ -82,8 +82,8 @@ import Testing
         for _ in 0..<2 { view.update(ServiceSetup.viewport(900, 900)) }
         scene.run()
         let now = scene.scheduler.now
-        let waiting = TileRange(level: 0, columns: 0..<1, rows: 0..<1)
-        let key = TileKey(layer: layer.index, TileCoordinate(level: 0, column: 0, row: 0))
+        let tile = TileCoordinate(level: 0, column: 0, row: 0)
+        let (waiting, key) = (TileRuns([tile]), TileKey(layer: layer.index, tile))
         let prefetch = PlanEntry(key: key, value: 1, reason: .prefetch)
         for number in 0..<16 {
             let (isLacking, isPinning) = (number & 1 > 0, number & 2 > 0)
@@ -91,7 +91,7 @@ import Testing
             let wantsRoom = scene.cache.core.lock.withLock { state in
                 state.pool.queue.install(Plan(), hasRoom: !isLacking)
                 state.pins = Pins()
-                if isPinning { _ = state.pins.add([waiting], of: layer.index, in: state.pool) }
+                if isPinning { state.pins.add(waiting, to: waiting, of: layer.index) }
                 if isShort { _ = state.pool.queue.passForRoom(prefetch, hasShares: false) }
                 return state.wantsRoom(now: now + (rests ? 1_000_000_000 : 0))
             }

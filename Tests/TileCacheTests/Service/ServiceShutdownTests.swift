@@ -70,6 +70,31 @@ import Testing
         #expect(cache.shutdown(timeout: .nanoseconds(Self.long)))
     }
 
+    /// Nor can it while the source writes a tile, even one that others are made from.
+    @Test(arguments: [0, 1]) func aSourceMayShutItsCacheDownWhileItWrites(made: Int) throws {
+        let cache = try TileCache(byteLimit: .mebibytes(4))
+        let source = QueuedSource()
+        let pyramid = try ServiceSetup.pyramid()
+        let layer = try cache.addLayer(source, pyramid: pyramid, options: LayerOptions(synthesizedLevels: made))
+        let view = ServiceSetup.quiet(cache, [layer])
+        let tile = TileCoordinate(level: 0, column: 0, row: 0)
+        view.update(needing: [NeededTile(layer: layer, tile: tile)])
+        let requests = source.taken()
+        #expect(requests.first?.tile.level == made)
+        let answer = Lock<Bool?>(nil)
+        DispatchQueue.global().async {
+            requests.first?.complete { pixels in
+                let hasEnded = cache.shutdown(timeout: .nanoseconds(Self.long))
+                answer.withLock { $0 = hasEnded }
+                fill(&pixels, with: 7)
+                return .pixels
+            }
+        }
+        #expect(eventually { answer.withLock { $0 } != nil })
+        #expect(answer.withLock { $0 } == true)
+        #expect(cache.shutdown(timeout: .nanoseconds(Self.long)))
+    }
+
     @Test func aDecoderThatHangsIsWaitedForNoLonger() throws {
         let source = RunLengthSource(isGated: true)
         let cache = try TileCache(byteLimit: .mebibytes(8), workers: 1)

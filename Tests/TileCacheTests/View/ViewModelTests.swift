@@ -37,6 +37,11 @@ import Testing
         #expect(view.takeSnapshot().layers[0].observations.isEmpty)
     }
 
+    private func needed(_ list: [NeededTile], by view: ViewModel) -> NeededList {
+        let pyramids = Dictionary(view.layers.map { ($0.id, $0.pyramid) }) { first, _ in first }
+        return NeededList(list, pyramids: pyramids)
+    }
+
     /// A list moves the view if it is the first one or differs. It differs in tiles, order or importance, for any of
     /// its layers.
     @Test func anotherListIsAMove() throws {
@@ -47,7 +52,7 @@ import Testing
             var now: Int64 = 0
             func moves(_ list: [NeededTile]) -> Bool {
                 now += 1
-                view.update(list, now: now, pool: &small.pool)
+                view.update(needed(list, by: view), now: now, pool: &small.pool)
                 return view.hasMoved
             }
             #expect(moves([]) && !moves([]))
@@ -67,7 +72,8 @@ import Testing
         let small = TilePool(tiles: 100)
         var view = try model()
         let columns = [7, 3, 9, 1, 5, 0, 2]
-        view.update(list(columns) + list([20, 11], importance: 2), now: 0, pool: &small.pool)
+        let list = needed(list(columns) + list([20, 11], importance: 2), by: view)
+        view.update(list, now: 0, pool: &small.pool)
         #expect(view.layers[0].needs.tiles.map(\.coordinate.column) == [20, 11] + columns)
     }
 

@@ -17,6 +17,8 @@ struct MadeTIFF {
         /// 1 for none, 8 for Deflate.
         var compression: UInt64 = 1
         var isPlanar = false
+        /// The lowest bit of each byte first, and `FillOrder` to say so. Not for what ``encode`` makes.
+        var reversesBits = false
         var kind: UInt64 = 0
         var more: [Field] = []
         /// Sub-directories, by their place in ``MadeTIFF/directories``.
@@ -126,6 +128,7 @@ struct MadeTIFF {
                 Field(tag: 279, type: 4, values: counts),
             ]
         }
+        if directory.reversesBits { fields.append(Field(tag: 266, type: 3, values: [2])) }
         if directory.samples == 4 { fields.append(Field(tag: 338, type: 3, values: [2])) }
         if !directory.children.isEmpty {
             fields.append(Field(tag: 330, type: long, values: directory.children.map { UInt64(places[$0]) }))
@@ -172,7 +175,8 @@ struct MadeTIFF {
                 let samples = stride(from: 0, to: part.pixels.count, by: 4).flatMap { pixel in
                     channels.flatMap { Self.sample(part.pixels[pixel + $0], directory.bits, format) }
                 }
-                let bytes = directory.compression == 8 ? Self.deflated(samples) : samples
+                var bytes = directory.compression == 8 ? Self.deflated(samples) : samples
+                if directory.reversesBits { bytes = bytes.map { Self.reversed($0) } }
                 tiles.append(directory.encode?(part) ?? bytes)
             }
         }
@@ -187,6 +191,13 @@ struct MadeTIFF {
         case 32: format.bytes(UInt64((Float(value) / 255).bitPattern), 4)
         default: format.bytes((Double(value) / 255).bitPattern, 8)
         }
+    }
+
+    /// A byte with its bits in the other order.
+    private static func reversed(_ byte: UInt8) -> UInt8 {
+        var (rest, result) = (byte, UInt8(0))
+        for _ in 0..<8 { (result, rest) = (result << 1 | rest & 1, rest >> 1) }
+        return result
     }
 
     /// A zlib stream: the data of gzip in another frame.

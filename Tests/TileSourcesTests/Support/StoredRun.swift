@@ -5,11 +5,22 @@ import TileDiskStore
 @testable import TileSources
 
 /// Draws the finest level of a source; returns how many tiles a store took. Waits until it took a number of them.
-func writes(of source: some PyramidTileSource, expecting count: Int) throws -> Int {
-    let folder = ScratchFolder()
+///
+/// - Parameters:
+///   - folder: Folder of the store. Default: a new one.
+///   - later: Seconds by which the cache's clock is ahead of the source's. Default: 0.
+func writes(
+    of source: some PyramidTileSource,
+    expecting count: Int,
+    in folder: ScratchFolder = ScratchFolder(),
+    later: Int64 = 0
+) throws -> Int {
     let store = try TileDiskStore(path: "\(folder.path)/store", byteLimit: .mebibytes(8))
     defer { store.close() }
-    let cache = try TileCache(byteLimit: .mebibytes(16), workers: 4)
+    var configuration = TileCache.Configuration(byteLimit: .mebibytes(16), workers: 4)
+    let clock = configuration.wallClock
+    configuration.wallClock = { clock() + later }
+    let cache = try TileCache(configuration)
     let layer = try source.addLayer(to: cache, stores: [store])
     let view = cache.makeView(layers: [layer], selection: TileLevelSelection(), policy: { NoPrefetch() })
     let (width, height) = (source.pyramid.worldWidth, source.pyramid.worldHeight)

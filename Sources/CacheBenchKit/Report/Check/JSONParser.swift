@@ -6,11 +6,15 @@ struct JSONParser {
     static let stepsPerByte = 3
     /// Maximum depth of objects and lists; reports have four.
     private static let maximumDepth = 64
+    /// Maximum bytes of the names that lead to a value. Each value is listed with its path.
+    private static let maximumPathLength = 1000
     /// Maximum length of a number; encoders write shorter ones.
     private static let maximumNumberLength = 400
 
     private let bytes: [UInt8]
     private var index = 0
+    /// Bytes of the names that lead to the present value.
+    private var pathLength = 0
     /// Bytes read so far, including repeated reads.
     private(set) var steps = 0
 
@@ -45,8 +49,13 @@ struct JSONParser {
         repeat {
             guard nextToken() == UInt8(ascii: "\"") else { throw expected("the name of a field") }
             let name = try string()
+            pathLength += name.utf8.count
+            guard pathLength <= Self.maximumPathLength else {
+                throw expected("a path of at most \(Self.maximumPathLength) bytes to each field")
+            }
             guard skip(UInt8(ascii: ":")) else { throw expected("a colon") }
             fields[name] = try value(depth: depth + 1)
+            pathLength -= name.utf8.count
         } while skip(UInt8(ascii: ","))
         guard skip(UInt8(ascii: "}")) else { throw expected("a comma or }") }
         return .object(fields)

@@ -75,6 +75,22 @@ import TileCache
         #expect(error?.description == "line 3: a JSON value is expected")
     }
 
+    /// Each value is listed with its path, whose length is bounded: of one name, and of several that are nested.
+    @Test func pathsAreBounded() throws {
+        func nested(_ lengths: [Int]) -> String {
+            let opens = lengths.map { "{\"" + String(repeating: "a", count: $0) + "\":" }.joined()
+            return "{\"b\":1,\n\"c\":[0,\n\(opens)1" + String(repeating: "}", count: lengths.count) + "]}"
+        }
+        for lengths in [[999], [500, 499], [900, 9, 90]] {
+            #expect(throws: Never.self) { try parse(nested(lengths)) }
+            let error = #expect(throws: CheckError.self) { try parse(nested(lengths + [1])) }
+            #expect(error?.description == "line 3: a path of at most 1000 bytes to each field is expected")
+        }
+        // Neighbours do not count.
+        let wide = (0..<100).map { "\"\(String(repeating: "a", count: 100))\($0)\":0" }.joined(separator: ",")
+        #expect(throws: Never.self) { try parse("{\(wide)}") }
+    }
+
     @Test func levelsAreCounted() throws {
         func nested(_ levels: Int) -> String {
             String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
