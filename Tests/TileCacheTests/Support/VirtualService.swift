@@ -48,6 +48,9 @@ final class VirtualService: Sendable {
     }
 
     /// Waits until no plan is pending and workers are idle or wait for sources.
+    ///
+    /// Sleeps between looks: other tests have the cores too, and a loop that only looks would take from a worker the time
+    /// that it waits for.
     private func settle(_ cache: TileCache) {
         var quiet = 0
         while quiet < 2 {
@@ -61,6 +64,7 @@ final class VirtualService: Sendable {
                     && state.workers.idle.count + waiting == state.pool.configuration.workers
             }
             quiet = isQuiet ? quiet + 1 : 0
+            if !isQuiet { pause(microseconds: 20) }
         }
     }
 }
