@@ -1,3 +1,4 @@
+import Testing
 import TileCache
 
 @testable import TileScroll
@@ -54,6 +55,29 @@ extension ScrollModel {
     @discardableResult
     mutating func lift(_ fingers: Int, at time: Double) -> [ScrollReport] {
         (0..<fingers).flatMap { handle(.touchEnded(id: $0), at: milliseconds(time)) }
+    }
+}
+
+/// What does not hold in a random session, by its place.
+struct GestureProblem: Error {
+    var place: SourceLocation
+}
+
+/// As `#expect`, which takes microseconds even for what holds: too long for each step of thousands of sessions.
+func hold(_ condition: Bool, at place: SourceLocation = #_sourceLocation) throws {
+    if !condition { throw GestureProblem(place: place) }
+}
+
+/// Runs a hundred seeds. Each as an argument of its own would take longer for its events than for its session.
+func eachSeed(ofHundred number: UInt64, _ session: (UInt64) throws -> Void) {
+    for seed in number * 100..<(number + 1) * 100 {
+        do { try session(seed) } catch {
+            guard let problem = error as? GestureProblem else {
+                Issue.record(error, "seed \(seed)")
+                continue
+            }
+            Issue.record("seed \(seed): this does not hold", sourceLocation: problem.place)
+        }
     }
 }
 
