@@ -80,11 +80,11 @@ import Testing
 
     /// Code outside the pool calls its methods and sets none of its properties.
     @Test func onlyThePoolWritesItsProperties() throws {
+        let assignment = #/\bpool(\.\w+(\[[^\]]*\])?\??)+ [-+*&|]*= /#
         var found: [String] = []
         for path in try FileManager.default.subpathsOfDirectory(atPath: Self.library.path)
         where path.hasSuffix(".swift") && path.contains("/") && !path.hasPrefix("Pool/") {
-            for line in try Self.lines(of: path)
-            where Self.code(line).contains(#/\bpool(\.\w+(\[[^\]]*\])?\??)+ [-+*&|]*= /#) {
+            for line in try Self.lines(of: path) where Self.code(line).contains(assignment) {
                 found.append("\(path): \(line)")
             }
         }

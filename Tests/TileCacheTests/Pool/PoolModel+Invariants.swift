@@ -121,7 +121,8 @@ extension PoolModel {
         for view in views { for tile in view.tiles { needs[tile, default: 0] += 1 } }
         for number in numbers {
             let entry = pool.table[number]
-            let name = "\(entry.key.layer):\(entry.key.coordinate) (\(entry.residency))"
+            // For messages alone.
+            var name: String { entry.modelName }
             try require(pool.table.find(entry.key) == number, "\(name) is not found")
             try require(entry.needCount == needs[entry.key] ?? 0, "\(name) is needed \(entry.needCount) times")
             try require(entry.flags.contains(.pinned) == pinnedKeys.contains(entry.key), "\(name): pin")
@@ -137,7 +138,7 @@ extension PoolModel {
                 try require(pool.loads[flight.key]?.entry == number, "\(name): its load is another's")
             }
             if entry.residency.isResident { resident += 1 }
-            try checkPixels(of: entry, name)
+            try checkPixels(of: entry)
         }
         try require(resident == content.count, "\(resident) resident tiles, not \(content.count)")
         for view in views {
@@ -146,7 +147,8 @@ extension PoolModel {
         }
     }
 
-    private func checkPixels(of entry: Entry, _ name: String) throws {
+    private func checkPixels(of entry: Entry) throws {
+        var name: String { entry.modelName }
         let work = works.first { $0.id == currentWork[entry.key] }
         let isBusy: Bool
         switch entry.residency {
@@ -307,4 +309,8 @@ extension PoolModel {
         bytes += works.reduce(0) { $0 + ($1.isDecoding ? $1.ticket.form.byteCount : 0) }
         try require(pool.committedBytes == bytes, "the ledger says \(pool.committedBytes), not \(bytes)")
     }
+}
+
+extension Entry {
+    fileprivate var modelName: String { "\(key.layer):\(key.coordinate) (\(residency))" }
 }

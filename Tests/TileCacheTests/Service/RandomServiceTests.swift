@@ -302,13 +302,10 @@ private struct ServiceRun {
         let own = frame.filter { $0.tile.identity.layer == ids[layer] }
         // If a share is too small, the needed tiles are of a coarser level: that of the drawn ones.
         guard view.shortfall.bytes == 0 else { return nil }
+        let scene = PainterTests.Scene(world: world, view: look, drawable: [])
+        let drawable = Set(world.tiles(scene.level))
         for point in look.points(8) {
-            let scene = PainterTests.Scene(
-                world: world,
-                view: look,
-                drawable: world.tiles(world.idealLevel(scale: look.scale))
-            )
-            guard let expected = scene.clearlyPainted(point)?.painted,
+            guard let expected = scene.clearlyPainted(point, drawable)?.painted,
                 !contents[layer].isAbsent(TileCoordinate(expected.tile))
             else { continue }
             let isDrawn = own.contains {

@@ -53,14 +53,14 @@ import Testing
         for number in 0..<30 {
             let holds = check(dice.scene(), seed: UInt64(seed * 1000 + number)) { scene in
                 let drawn = try Drawing(scene)
-                let absent = Set(scene.absent)
+                let (drawable, absent) = (Set(scene.drawable), Set(scene.absent))
                 var counts = (sharp: 0, fallback: 0, blank: 0)
                 var levels = 0
                 let points = scene.view.points(40)
+                let level = scene.level
                 for point in points {
-                    let level = scene.level
                     guard let needed = scene.world.needed(point.x, point.y, level: level) else { continue }
-                    let painted = scene.painted(point)
+                    let painted = scene.world.painted(point.x, point.y, level: level, drawable: drawable)
                     if absent.contains(needed) || painted?.isExact == true {
                         counts.sharp += 1
                     } else if let painted {
@@ -93,9 +93,10 @@ import Testing
     /// Compares the placements of a scene with the painter's, point by point.
     private func problem(with scene: Scene) throws -> String? {
         let drawn = try Drawing(scene)
+        let drawable = Set(scene.drawable)
         for point in scene.view.points(14) {
             // Differences within the rounding error are allowed.
-            guard let expected = scene.clearlyPainted(point) else { continue }
+            guard let expected = scene.clearlyPainted(point, drawable) else { continue }
             let over = drawn.tiles.filter { $0.worldRectangle.holds(point.x, point.y) }
             guard over.count <= 1 else { return "\(over.count) placements at \(point)" }
             guard let found = over.first.map({ $0.painted(at: point.x, point.y) }) else {
@@ -183,13 +184,10 @@ extension PainterTests.Scene: Equatable {
         return view.width * view.height * Double(inside) / Double(points.count)
     }
 
-    func painted(_ point: Point) -> PaintedWorld.Painted? {
-        world.painted(point.x, point.y, level: level, drawable: Set(drawable))
-    }
-
     /// Painted tile if it is the same all around a point; `nil` if rounding decides.
-    func clearlyPainted(_ point: Point) -> Seen? {
-        let set = Set(drawable)
+    ///
+    /// - Parameter set: The drawable tiles.
+    func clearlyPainted(_ point: Point, _ set: Set<NaiveTile>) -> Seen? {
         let hair = 1e-7 * (1 + abs(point.x) + abs(point.y))
         let here = world.painted(point.x, point.y, level: level, drawable: set)
         for (dx, dy) in [(-hair, -hair), (hair, -hair), (-hair, hair), (hair, hair)] {
