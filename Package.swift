@@ -160,8 +160,8 @@ let package = Package(
         .testTarget(
             name: "TileSourcesTests",
             dependencies: [
-                "TileSources", "TileCache", "TileDiskStore", "CacheBenchKit", "PanTraces", "CTileImages", "CTileSQLite",
-                "CTilePNG", "CTileJPEG", "CTileWebP", "CTileZlib",
+                "TileSources", "TileCache", "TileDiskStore", "CacheBenchKit", "PanTraces", "TestSupport", "CTileImages",
+                "CTileSQLite", "CTilePNG", "CTileJPEG", "CTileWebP", "CTileZlib",
             ],
             exclude: ["Support/tile_server.py", "Support/other_readers.py"],
             swiftSettings: settings
@@ -233,10 +233,10 @@ if let kept = Context.environment["TILECACHE_SANITIZED"] {
     package.products.removeAll { left.contains($0.name) }
 }
 
-// Set by Scripts/test, which optimises all else. With a sanitizer, "core" is for one run: optimising its tests takes
-// longer than they save.
+// Set by Scripts/test, which optimises all else, TestSupport too. With a sanitizer, "core" is for one run: optimising its
+// tests takes longer than they save.
 if Context.environment["TILECACHE_TESTING"] != nil || Context.environment["TILECACHE_SANITIZED"] == "core" {
-    for target in package.targets where target.isTest || target.name == "TestSupport" {
+    for target in package.targets where target.isTest {
         target.swiftSettings?.append(.unsafeFlags(["-Onone"]))
     }
 }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import TileSources
 
@@ -174,7 +175,7 @@ import TileSources
         for placement in view.frame() {
             let tile = placement.tile.identity.tile
             let expected = image(tile.level, tile.column, tile.row)
-            let isEqual = placement.tile.withUnsafeBytes { $0.elementsEqual(expected.pixels) }
+            let isEqual = placement.tile.withUnsafeBytes { $0.equals(expected.pixels) }
             #expect(placement.isExact && isEqual)
         }
         #expect(cache.statistics.tiers.encodedPayloads > 0)

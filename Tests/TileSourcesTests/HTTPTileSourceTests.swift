@@ -1,5 +1,6 @@
 import CacheBenchKit
 import PanTraces
+import TestSupport
 import Testing
 
 @testable import TileCache
@@ -61,7 +62,7 @@ struct HTTPTileSourceTests {
             for placement in frame {
                 let tile = placement.tile.identity.tile
                 let expected = Self.image(tile.level, tile.column, tile.row).pixels
-                guard placement.tile.withUnsafeBytes({ $0.elementsEqual(expected) }) else {
+                guard placement.tile.withUnsafeBytes({ $0.equals(expected) }) else {
                     Issue.record("tile \(tile) has other pixels")
                     return false
                 }

@@ -1,4 +1,5 @@
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import TileCache
@@ -143,7 +144,7 @@ import Testing
             for placement in frame {
                 let tile = placement.tile.identity.tile
                 let expected = Self.image(tile.level, tile.column, tile.row).pixels
-                guard placement.tile.withUnsafeBytes({ $0.elementsEqual(expected) }) else {
+                guard placement.tile.withUnsafeBytes({ $0.equals(expected) }) else {
                     Issue.record("tile \(tile) has other pixels")
                     return true
                 }

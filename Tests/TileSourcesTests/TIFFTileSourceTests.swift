@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import TileCache
@@ -25,7 +26,7 @@ import Testing
                 let tile = try source.loaded(level, column, row)
                 let (width, height) = (extent.tileWidth, extent.tileHeight)
                 let part = image.part(x: column * width, y: row * height, width: width, height: height)
-                let most = zip(tile.image.pixels, part.pixels).map { abs(Int($0) - Int($1)) }.max() ?? 0
+                let most = tile.image.pixels.greatestDifference(from: part.pixels)
                 #expect(tile.outcome == .pixels && most <= limit, "tile \(column), \(row) of \(level)")
             }
         }
@@ -301,7 +302,7 @@ import Testing
                 for placement in frame {
                     let tile = placement.tile.identity.tile
                     let part = image.part(x: tile.column * 32, y: tile.row * 32, width: 32, height: 32)
-                    let isSame = placement.tile.withUnsafeBytes { $0.elementsEqual(part.pixels) }
+                    let isSame = placement.tile.withUnsafeBytes { $0.equals(part.pixels) }
                     if !isSame { Issue.record("tile \(tile) has other pixels") }
                 }
                 return frame.missingTileCount == 0
@@ -376,7 +377,7 @@ import Testing
                 for placement in frame {
                     let tile = placement.tile.identity.tile
                     let part = image.part(x: tile.column * 32, y: tile.row * 32, width: 32, height: 32)
-                    if !placement.tile.withUnsafeBytes({ $0.elementsEqual(part.pixels) }) {
+                    if !placement.tile.withUnsafeBytes({ $0.equals(part.pixels) }) {
                         Issue.record("tile \(tile) has other pixels")
                     }
                 }

@@ -47,10 +47,10 @@ import Testing
         sizes += (0..<20).map { _ in Int.random(in: 601...70_000, using: &random) }
         for count in sizes {
             // One leading byte puts the bytes at an odd address.
-            let bytes = (0...count).map { _ in UInt8.random(in: 0...255, using: &random) }
+            let bytes = TileContents.noise.pixels(width: count + 1, height: 1, bytesPerPixel: 1, random: &random)
             let seed = random.next()
             let sum = bytes.withUnsafeBufferPointer { tk_checksum(path, $0.baseAddress.map { $0 + 1 }, count, seed) }
-            #expect(sum == Self.checksum(Array(bytes.dropFirst()), seed: seed), "\(count) bytes")
+            #expect(sum == FilterModel.checksum(Array(bytes.dropFirst()), seed: seed), "\(count) bytes")
         }
     }
 
@@ -110,18 +110,16 @@ import Testing
             var planes = [UInt8](repeating: 0xcc, count: size * bytesPerPixel + 64)
             let got = tk_filter_forward(kernel, path, pixels, stride, width, height, &planes)
             #expect(got == mask, "\(label)")
-            #expect(planes.dropLast(64).elementsEqual(model), "\(label)")
+            #expect(Array(planes.dropLast(64)).equals(model), "\(label)")
             #expect(planes.suffix(64).allSatisfy { $0 == 0xcc }, "\(label)")
 
             var back = [UInt8](repeating: 0xee, count: pixels.count)
             tk_filter_inverse(kernel, path, stored, mask, seed, &back, stride, width, height)
-            #expect(back == pixels, "\(label)")
+            #expect(back.equals(pixels), "\(label)")
         }
     }
 
-    // MARK: Models
-
-    /// The filters by their definitions, one number at a time.
+    /// The filters by their definitions.
     static func planes(_ filter: TileFilter, _ pixels: [UInt8], width: Int, height: Int) -> [UInt8] {
         let (channels, bytes): (Int, Int) =
             switch filter {
@@ -132,58 +130,12 @@ import Testing
             case .gradient16: (1, 2)
             case .gradient32: (1, 4)
             }
-        let bits = UInt32(bytes * 8)
-        let wrap = UInt32(truncatingIfNeeded: (UInt64(1) << bits) - 1)
-        let isGradient = [.gradient16, .gradient32, .gradientBytes32].contains(filter)
-        let isGreen = [.greenUp8, .greenUp16].contains(filter)
-        let isFolded = [.greenUp16, .gradient16, .gradient32].contains(filter)
-
-        func value(_ x: Int, _ y: Int, _ channel: Int) -> UInt32 {
-            let at = y < 0 ? channel * bytes : ((y * width + x) * channels + channel) * bytes
-            return (0..<bytes).reduce(0) { $0 | UInt32(pixels[at + $1]) << UInt32(8 * $1) }
-        }
-        func vertical(_ x: Int, _ y: Int, _ channel: Int) -> UInt32 {
-            x < 0 ? 0 : value(x, y, channel) &- value(x, y - 1, channel)
-        }
-        func residual(_ x: Int, _ y: Int, _ channel: Int) -> UInt32 {
-            var v = vertical(x, y, channel)
-            if isGradient { v = v &- vertical(x - 1, y, channel) }
-            if isGreen && (channel == 0 || channel == 2) { v = v &- vertical(x, y, 1) }
-            v &= wrap
-            guard isFolded else { return v }
-            let isNegative = v >> (bits - 1) == 1
-            return (isNegative ? ~(v << 1) : v << 1) & wrap
-        }
-        let order = isGreen ? [1, 0, 2, 3] : Array(0..<channels)
-        var planes: [UInt8] = []
-        for channel in order {
-            for byte in 0..<bytes {
-                for y in 0..<height {
-                    for x in 0..<width {
-                        planes.append(UInt8(truncatingIfNeeded: residual(x, y, channel) >> UInt32(8 * byte)))
-                    }
-                }
-            }
-        }
-        return planes
-    }
-
-    /// The checksum by its definition: 64 lanes of 32 bits.
-    static func checksum(_ bytes: [UInt8], seed: UInt64) -> UInt64 {
-        var lanes = (1...64).map { UInt32($0) &* 0x85eb_ca77 }
-        let padded = bytes + [UInt8](repeating: 0, count: (256 - bytes.count % 256) % 256)
-        for at in stride(from: 0, to: padded.count, by: 4) {
-            let word = (0..<4).reduce(UInt32(0)) { $0 | UInt32(padded[at + $1]) << UInt32(8 * $1) }
-            let lane = at / 4 % 64
-            let mixed = (lanes[lane] ^ word) &* 0x9e37_79b1
-            lanes[lane] = mixed ^ mixed >> 15
-        }
-        var hash = (seed ^ UInt64(bytes.count)) &* 0x9e37_79b9_7f4a_7c15
-        hash ^= hash >> 29
-        for lane in stride(from: 0, to: 64, by: 2) {
-            hash = (hash ^ (UInt64(lanes[lane]) | UInt64(lanes[lane + 1]) << 32)) &* 0xc2b2_ae3d_27d4_eb4f
-            hash ^= hash >> 29
-        }
-        return hash
+        return FilterModel(
+            channels: channels,
+            bytes: bytes,
+            isGradient: [.gradient16, .gradient32, .gradientBytes32].contains(filter),
+            isGreen: [.greenUp8, .greenUp16].contains(filter),
+            isFolded: [.greenUp16, .gradient16, .gradient32].contains(filter)
+        ).planes(pixels, width: width, height: height)
     }
 }

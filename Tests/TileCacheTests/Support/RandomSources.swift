@@ -1,8 +1,9 @@
 import Dispatch
+import TestSupport
 
 @testable import TileCache
 
-/// A random layer's tiles: every byte is known. A third has one value, a third compresses well and a third hardly.
+/// A random layer's tiles: every byte is known, see ``NamedBytes``.
 final class RandomContent: Sendable {
     let layer: Int
     let world: PaintedWorld
@@ -33,16 +34,6 @@ final class RandomContent: Sendable {
 
     func isAbsent(_ tile: TileCoordinate) -> Bool { fails && name(tile) % 23 == 0 }
 
-    func byte(_ tile: TileCoordinate, _ index: Int) -> UInt8 {
-        if isPlain { return 0x5A }
-        let name = name(tile)
-        switch name % 3 {
-        case 0: return UInt8(truncatingIfNeeded: name >> 8)
-        case 1: return UInt8(truncatingIfNeeded: name &+ UInt64(index / 16))
-        default: return UInt8(truncatingIfNeeded: SplitMix64.mixed(name ^ UInt64(index)))
-        }
-    }
-
     /// The pixels or another answer: some tiles are absent, some fail at the first request.
     func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
         if isAbsent(tile) { return .absent }
@@ -58,7 +49,11 @@ final class RandomContent: Sendable {
             note("\(pixels.byteCount) bytes for \(tile), not \(byteCount(tile))")
         }
         pixels.withUnsafeMutableBytes { bytes in
-            for index in bytes.indices { bytes[index] = byte(tile, index) }
+            if isPlain {
+                _ = bytes.initializeMemory(as: UInt8.self, repeating: 0x5A)
+            } else {
+                NamedBytes(name: name(tile)).fill(bytes)
+            }
         }
     }
 
@@ -71,8 +66,9 @@ final class RandomContent: Sendable {
             guard bytes.count == byteCount(place) else { return "\(place) has \(bytes.count) bytes" }
             // Generated tiles are defined within the world only.
             if isPlain { return bytes[0] == 0x5A ? nil : "\(place) begins with \(bytes[0])" }
-            let wrong = bytes.indices.first { bytes[$0] != byte(place, $0) }
-            return wrong.map { "byte \($0) of \(place) is \(bytes[$0]), not \(byte(place, $0))" }
+            let expected = NamedBytes(name: name(place))
+            let wrong = expected.firstDifference(from: bytes)
+            return wrong.map { "byte \($0) of \(place) is \(bytes[$0]), not \(expected.byte($0))" }
         }
     }
 }

@@ -1,4 +1,5 @@
 import Dispatch
+import TestSupport
 
 @testable import TileCache
 
@@ -101,24 +102,12 @@ final class PartlyGatedSource: BlockingTileSource {
 
 /// Fills a tile with one 32-bit value. Its first pixel is inverted, so that no tile is of a single colour.
 func fill(_ pixels: inout TilePixels, with value: UInt32) {
-    pixels.withUnsafeMutableBytes { bytes in
-        for offset in stride(from: 0, to: bytes.count - 3, by: 4) {
-            bytes.storeBytes(of: value, toByteOffset: offset, as: UInt32.self)
-        }
-        bytes.storeBytes(of: ~value, toByteOffset: 0, as: UInt32.self)
-    }
+    pixels.withUnsafeMutableBytes { $0.fillWords(value) }
 }
 
 /// Whether a tile has exactly the bytes of `fill`.
 func holds(_ tile: LeasedTile, _ value: UInt32) -> Bool {
-    tile.withUnsafeBytes { bytes in
-        guard bytes.load(as: UInt32.self) == ~value else { return false }
-        for offset in stride(from: 4, to: bytes.count - 3, by: 4)
-        where bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self) != value {
-            return false
-        }
-        return true
-    }
+    tile.withUnsafeBytes { $0.areWords(value) }
 }
 
 /// An asynchronous source that keeps its requests until a test answers them, in any order.

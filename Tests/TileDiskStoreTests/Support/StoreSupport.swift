@@ -36,12 +36,7 @@ enum MadeEntry {
 
     static func bytes(_ key: TileStoreKey, version: UInt64, count: Int) -> [UInt8] {
         var random = SplitMix64(seed: key.clusteredHash ^ version &* 0x9E37_79B9)
-        var bytes = [UInt8](repeating: 0, count: count)
-        bytes.withUnsafeMutableBytes { bytes in
-            for offset in stride(from: 0, to: count - 7, by: 8) {
-                bytes.storeBytes(of: random.next(), toByteOffset: offset, as: UInt64.self)
-            }
-        }
+        var bytes = [UInt8](count: count, random: &random)
         // The version, from which a reader derives the rest.
         for index in 0..<min(8, count) { bytes[index] = UInt8(truncatingIfNeeded: version >> UInt64(index * 8)) }
         return bytes
@@ -53,7 +48,7 @@ enum MadeEntry {
 
     /// Whether the bytes are those of some version of a tile.
     static func isGenuine(_ bytes: [UInt8], _ key: TileStoreKey) -> Bool {
-        bytes.count >= 8 && bytes == self.bytes(key, version: version(of: bytes), count: bytes.count)
+        bytes.count >= 8 && bytes.equals(self.bytes(key, version: version(of: bytes), count: bytes.count))
     }
 }
 

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import TileCache
@@ -34,20 +35,6 @@ final class DescribedServer: Sendable {
     func add(_ text: String, at path: String) { add(Array(text.utf8), at: path) }
 }
 
-extension TestImage {
-    /// Takes one pixel of `factor` in each direction, from the first.
-    func thinned(by factor: Int) -> TestImage {
-        var bytes: [UInt8] = []
-        for y in stride(from: 0, to: height, by: factor) {
-            for x in stride(from: 0, to: width, by: factor) {
-                let from = (y * width + x) * 4
-                bytes += pixels[from..<from + 4]
-            }
-        }
-        return TestImage(width: (width - 1) / factor + 1, height: (height - 1) / factor + 1, pixels: bytes)
-    }
-}
-
 /// Draws all of a level and compares every tile with its part of an image. Returns the tiles drawn.
 func compare(
     _ source: any PyramidTileSource,
@@ -75,7 +62,7 @@ func compare(
             guard tile.level == level, drawn.insert(tile).inserted else { continue }
             let (wide, high) = (extent.tileWidth, extent.tileHeight)
             let part = image.part(x: tile.column * wide, y: tile.row * high, width: wide, height: high)
-            let isSame = placement.tile.withUnsafeBytes { $0.elementsEqual(part.pixels) }
+            let isSame = placement.tile.withUnsafeBytes { $0.equals(part.pixels) }
             if !isSame { Issue.record("tile \(tile) has other pixels") }
         }
         return frame.missingTileCount == 0

@@ -1,3 +1,5 @@
+import TestSupport
+
 @testable import TileSources
 
 /// A tiled TIFF file that a test writes.
@@ -90,7 +92,9 @@ struct MadeTIFF {
             ? order + format.bytes(43, 2) + format.bytes(8, 2) + [0, 0] + format.bytes(first, 8)
             : order + format.bytes(42, 2) + format.bytes(first, 4)
         tiles.removeAll { $0.isEmpty }
-        return start + table + tiles.flatMap { $0.flatMap { $0 } }
+        var file = start + table
+        for tile in tiles.joined() { file += tile }
+        return file
     }
 
     private func directory(
@@ -156,6 +160,7 @@ struct MadeTIFF {
         let size = (directory.tile > 0 ? directory.tile : directory.width, directory.rows)
         let columns = (directory.width - 1) / size.0 + 1
         let rows = (directory.height - 1) / size.1 + 1
+        let samples = (0...255).map { Self.sample($0, directory.bits, format) }
         var tiles: [[UInt8]] = []
         for plane in 0..<(directory.isPlanar ? directory.samples : 1) {
             for number in 0..<columns * rows {
@@ -172,9 +177,7 @@ struct MadeTIFF {
                     height: directory.tile > 0 ? size.1 : min(size.1, directory.height - y)
                 )
                 let channels = directory.isPlanar ? [plane] : Array(0..<directory.samples)
-                let samples = stride(from: 0, to: part.pixels.count, by: 4).flatMap { pixel in
-                    channels.flatMap { Self.sample(part.pixels[pixel + $0], directory.bits, format) }
-                }
+                let samples = RGBAPixels.samples(part.pixels, channels: channels, as: samples)
                 var bytes = directory.compression == 8 ? Self.deflated(samples) : samples
                 if directory.reversesBits { bytes = bytes.map { Self.reversed($0) } }
                 tiles.append(directory.encode?(part) ?? bytes)
@@ -203,13 +206,7 @@ struct MadeTIFF {
     /// A zlib stream: the data of gzip in another frame.
     private static func deflated(_ bytes: [UInt8]) -> [UInt8] {
         let packed = MadePMTiles.gzip(bytes)
-        var (first, second) = (1, 0)
-        for byte in bytes {
-            first = (first + Int(byte)) % 65_521
-            second = (second + first) % 65_521
-        }
-        let sum = UInt64(second << 16 | first)
-        let end = TIFFFormat(isLittle: false, isBig: false).bytes(sum, 4)
+        let end = TIFFFormat(isLittle: false, isBig: false).bytes(UInt64(bytes.adler32), 4)
         return [0x78, 0x9C] + packed[10..<packed.count - 8] + end
     }
 }

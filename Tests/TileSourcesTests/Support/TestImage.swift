@@ -1,6 +1,7 @@
 import CTileJPEG
 import CTilePNG
 import CTileWebP
+import TestSupport
 
 #if canImport(Glibc)
     import Glibc
@@ -18,18 +19,7 @@ struct TestImage: Equatable {
     init(width: Int, height: Int, seed: Int = 0, hasAlpha: Bool = false) {
         self.width = width
         self.height = height
-        pixels = []
-        pixels.reserveCapacity(width * height * 4)
-        for y in 0..<height {
-            for x in 0..<width {
-                let noise = (x &* 7919 ^ y &* 104_729 ^ seed &* 1_299_709) >> 3 & 15
-                pixels.append(UInt8(truncatingIfNeeded: x &* 3 &+ seed &* 40 &+ noise))
-                pixels.append(UInt8(truncatingIfNeeded: y &* 2 &+ (x / 16) &* 20))
-                pixels.append(UInt8(truncatingIfNeeded: (x &+ y) / 2 &+ seed &* 90))
-                // No pixel is fully transparent: some programs drop the colours of such pixels.
-                pixels.append(hasAlpha ? max(UInt8(truncatingIfNeeded: x &* y &+ seed), 1) : 255)
-            }
-        }
+        pixels = RGBAPixels.gradients(width: width, height: height, seed: seed, hasAlpha: hasAlpha)
     }
 
     init(width: Int, height: Int, pixels: [UInt8]) {
@@ -38,27 +28,24 @@ struct TestImage: Equatable {
 
     /// A part; zeros outside the image.
     func part(x: Int, y: Int, width: Int, height: Int) -> TestImage {
-        var bytes = [UInt8](repeating: 0, count: width * height * 4)
-        for row in 0..<height where (0..<self.height).contains(y + row) {
-            for column in 0..<width where (0..<self.width).contains(x + column) {
-                let from = ((y + row) * self.width + x + column) * 4
-                let to = (row * width + column) * 4
-                for channel in 0..<4 { bytes[to + channel] = pixels[from + channel] }
-            }
-        }
-        return TestImage(width: width, height: height, pixels: bytes)
+        let own = (self.width, self.height)
+        let part = RGBAPixels.part(of: pixels, own, x: x, y: y, width: width, height: height)
+        return TestImage(width: width, height: height, pixels: part)
+    }
+
+    /// Takes one pixel of `factor` in each direction, from the first.
+    func thinned(by factor: Int) -> TestImage {
+        let pixels = RGBAPixels.thinned(pixels, (width, height), by: factor)
+        return TestImage(width: (width - 1) / factor + 1, height: (height - 1) / factor + 1, pixels: pixels)
     }
 
     /// Colours multiplied by alpha, rounded to the nearest.
     var premultiplied: TestImage {
-        var copy = self
-        for pixel in stride(from: 0, to: pixels.count, by: 4) {
-            let alpha = Int(pixels[pixel + 3])
-            for channel in 0..<3 {
-                copy.pixels[pixel + channel] = UInt8((2 * Int(pixels[pixel + channel]) * alpha + 255) / 510)
-            }
-        }
-        return copy
+        TestImage(width: width, height: height, pixels: RGBAPixels.premultiplied(pixels))
+    }
+
+    static func == (one: TestImage, other: TestImage) -> Bool {
+        one.width == other.width && one.height == other.height && one.pixels.equals(other.pixels)
     }
 
     var png: [UInt8] {
