@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import TileCache
@@ -29,29 +30,40 @@ import Testing
         // Numbers of the levels in the set.
         let names = try #require(Files.names(in: "\(folder.path)/set_files")).compactMap { Int($0) }.sorted()
         let last = try #require(names.last)
-        var count = 0
-        for (index, level) in source.pyramid.levels.enumerated() {
-            let number = last - source.pyramid.maximumLevel + index
-            for column in 0..<level.columns {
-                for row in 0..<level.rows {
-                    let (x, y) = (max(column * size - overlap, 0), max(row * size - overlap, 0))
-                    let right = min((column + 1) * size + overlap, level.width)
-                    let bottom = min((row + 1) * size + overlap, level.height)
-                    let path = "\(folder.path)/set_files/\(number)/\(column)_\(row)\(suffix)"
-                    let decoded = OtherPrograms.decodedByVips(path, in: folder, width: right - x, height: bottom - y)
-                    let expected = try #require(decoded).part(
-                        x: column * size - x,
-                        y: row * size - y,
-                        width: min(size, level.width - column * size),
-                        height: min(size, level.height - row * size)
-                    )
-                    let loaded = try source.loaded(index, column, row)
-                    #expect(loaded.image == expected.part(x: 0, y: 0, width: size, height: size))
-                    count += 1
-                }
+        let levels = source.pyramid.levels
+        let tiles = levels.indices.flatMap { index in
+            (0..<levels[index].columns).flatMap { column in
+                (0..<levels[index].rows).map { TileCoordinate(level: index, column: column, row: $0) }
             }
         }
-        #expect(count >= 9 && source.statistics.failureCount == 0)
+        /// First column and row of a tile's file, and the ones after its last.
+        func extent(_ tile: TileCoordinate) -> (x: Int, y: Int, right: Int, bottom: Int) {
+            let level = levels[tile.level]
+            return (
+                max(tile.column * size - overlap, 0), max(tile.row * size - overlap, 0),
+                min((tile.column + 1) * size + overlap, level.width), min((tile.row + 1) * size + overlap, level.height)
+            )
+        }
+        let paths = tiles.map { tile in
+            let number = last - source.pyramid.maximumLevel + tile.level
+            return "\(folder.path)/set_files/\(number)/\(tile.column)_\(tile.row)\(suffix)"
+        }
+        let width = tiles.map { extent($0).right - extent($0).x }.max() ?? 0
+        let height = tiles.map { extent($0).bottom - extent($0).y }.max() ?? 0
+        let decoded = try #require(OtherPrograms.decodedByVips(paths, in: folder, largest: (width, height)))
+        for (index, tile) in tiles.enumerated() {
+            let own = extent(tile)
+            let (column, row) = (tile.column * size, tile.row * size)
+            let expected = decoded.part(
+                x: column - own.x,
+                y: index * height + row - own.y,
+                width: min(size, levels[tile.level].width - column),
+                height: min(size, levels[tile.level].height - row)
+            )
+            let loaded = try source.loaded(tile.level, tile.column, tile.row)
+            #expect(loaded.image == expected.part(x: 0, y: 0, width: size, height: size), "tile \(tile)")
+        }
+        #expect(tiles.count >= 9 && source.statistics.failureCount == 0)
     }
 
     /// Reads images of libvips that can only be decoded whole, and ordinary ones. Each tile is the image's own part.
@@ -98,7 +110,7 @@ import Testing
 
     /// Compares MBTiles of GDAL with GDAL's own reading, zoom by zoom. Each format has its overviews.
     @Test(
-        .enabled(if: OtherPrograms.gdal, "gdal-bin is not installed"),
+        .enabled(if: OtherReaders.gdal != nil, "gdal-bin and python3-gdal are not installed"),
         arguments: ["PNG", "PNG8", "JPEG", "WEBP"]
     )
     func mbTilesOfGDAL(format: String) throws {
@@ -118,7 +130,7 @@ import Testing
         let source = try MBTilesTileSource(path: path, options: straight)
         #expect(source.zooms.count == 2)
         #expect(source.contents.width > 0 && source.contents.width < source.pyramid.worldWidth / 10)
-        var compared = 0
+        var (tiles, rasters) = ([TileCoordinate](), [OtherPrograms.Raster]())
         for (index, level) in source.pyramid.levels.enumerated() {
             let zoom = source.zooms.lowerBound + index
             // In metres, from the projection's middle.
@@ -128,27 +140,32 @@ import Testing
             let rows = Int((reach - 700_000) / side)...Int((reach - 200_000) / side)
             for column in columns {
                 for row in rows {
-                    let loaded = try source.loaded(index, column, row)
                     let (left, top) = (Double(column) * side - reach, reach - Double(row) * side)
-                    let window = "-projwin \(left) \(top) \(left + side) \(top - side)"
-                    let decoded = OtherPrograms.decodedByGDAL(
-                        path,
-                        "-oo ZOOM_LEVEL=\(zoom) -oo BAND_COUNT=4 -oo CLIP=NO \(window)",
-                        in: folder,
-                        width: 256,
-                        height: 256
+                    tiles.append(TileCoordinate(level: index, column: column, row: row))
+                    rasters.append(
+                        OtherPrograms.Raster(
+                            path: path,
+                            options: "ZOOM_LEVEL=\(zoom) BAND_COUNT=4 CLIP=NO",
+                            window: "\(left) \(top) \(left + side) \(top - side)"
+                        )
                     )
-                    guard let decoded else { continue }
-                    if loaded.outcome == .absent {
-                        #expect(decoded.pixels.allSatisfy { $0 == 0 })
-                    } else {
-                        // GDAL makes the outside of the map in a JPEG transparent.
-                        let isSame = OtherPrograms.showTheSame(loaded.image, decoded, knowsAlpha: format != "JPEG")
-                        #expect(isSame, "tile \(zoom)/\(column)/\(row)")
-                    }
-                    compared += 1
                 }
             }
+        }
+        let python = try #require(OtherReaders.gdal)
+        let images = OtherPrograms.decodedByGDAL(rasters, by: python, in: folder, width: 256, height: 256)
+        var compared = 0
+        for (tile, decoded) in zip(tiles, images) {
+            let loaded = try source.loaded(tile.level, tile.column, tile.row)
+            guard let decoded else { continue }
+            if loaded.outcome == .absent {
+                #expect(decoded.pixels.allSatisfy { $0 == 0 })
+            } else {
+                // GDAL makes the outside of the map in a JPEG transparent.
+                let isSame = OtherPrograms.showTheSame(loaded.image, decoded, knowsAlpha: format != "JPEG")
+                #expect(isSame, "tile \(tile)")
+            }
+            compared += 1
         }
         #expect(compared >= 4 && source.statistics.failureCount == 0)
     }
@@ -168,22 +185,25 @@ import Testing
             options: straight
         )
         #expect(source.zooms == 6...8)
-        var compared = 0
+        var (placed, rasters) = ([TileCoordinate](), [OtherPrograms.Raster]())
         for zoom in 6...8 {
             for column in try #require(Files.names(in: "\(tiles)/\(zoom)")).compactMap({ Int($0) }) {
                 for file in try #require(Files.names(in: "\(tiles)/\(zoom)/\(column)")) where file.hasSuffix(".png") {
                     let number = try #require(Int(file.dropLast(4)))
                     let row = fromTop ? number : (1 << zoom) - 1 - number
-                    let path = "\(tiles)/\(zoom)/\(column)/\(file)"
-                    let decoded = OtherPrograms.decodedByGDAL(path, "", in: folder, width: 256, height: 256)
-                    #expect(try source.loaded(zoom - 6, column, row).image == #require(decoded))
-                    compared += 1
+                    placed.append(TileCoordinate(level: zoom - 6, column: column, row: row))
+                    rasters.append(OtherPrograms.Raster(path: "\(tiles)/\(zoom)/\(column)/\(file)"))
                 }
             }
             // North of the image there is nothing.
             #expect(try source.loaded(zoom - 6, 1 << (zoom - 1), 0).outcome == .absent)
         }
-        #expect(compared >= 10)
+        let python = try #require(OtherReaders.gdal)
+        let images = OtherPrograms.decodedByGDAL(rasters, by: python, in: folder, width: 256, height: 256)
+        for (tile, decoded) in zip(placed, images) {
+            #expect(try source.loaded(tile.level, tile.column, tile.row).image == #require(decoded))
+        }
+        #expect(placed.count >= 10 && images.count == placed.count)
     }
 
     /// Reads what PyPI's pmtiles makes of an MBTiles file. The first archive has leaf directories.
@@ -281,7 +301,7 @@ import Testing
                 for row in 0..<extent.rows {
                     let part = decoded.part(x: column * 128, y: row * 128, width: 128, height: 128)
                     let pixels = try source.loaded(level, column, row).image.pixels
-                    let most = zip(pixels, part.pixels).map { abs(Int($0) - Int($1)) }.max() ?? 0
+                    let most = pixels.greatestDifference(from: part.pixels)
                     #expect(most <= (flags.contains("jpeg") ? 1 : 0), "tile \(level)/\(column)/\(row)")
                 }
             }

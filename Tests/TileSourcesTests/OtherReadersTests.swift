@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import TileCache
@@ -15,13 +16,31 @@ import Testing
     private let folder = ScratchFolder()
     private static let image = TestImage(width: 1100, height: 900, hasAlpha: true)
 
+    private var madePath: String { "\(folder.path)/made.tif" }
+    private var windowsPath: String { "\(folder.path)/windows" }
+
     /// Lets a program write the test's image; returns the path.
-    private func made(_ kind: String, by python: String) throws -> String {
+    ///
+    /// - Parameter reader: Reads windows of it in the same process, which takes a while to start.
+    private func made(_ kind: String, by python: String, readBy reader: String? = nil) throws -> String {
         let raw = folder.write(Self.image.pixels, to: "picture.raw")
-        let path = "\(folder.path)/made.tif"
-        let command = "make \(kind) '\(raw)' \(Self.image.width) \(Self.image.height) '\(path)'"
+        var command = "make \(kind) '\(raw)' \(Self.image.width) \(Self.image.height) '\(madePath)'"
+        if let reader { command += " then \(reading(madePath, by: reader))" }
         try #require(OtherReaders.run(python, command), "\(kind) was made")
-        return path
+        return madePath
+    }
+
+    private func reading(_ path: String, by reader: String) -> String { "read \(reader) '\(path)' 1 '\(windowsPath)'" }
+
+    /// Lets a program write the test's image, and compares its windows with another reader's in the same Python.
+    private func compare(
+        kind: String,
+        with reader: String,
+        by python: String,
+        within limit: Int,
+        levels: Int
+    ) throws {
+        try compareWindows(of: made(kind, by: python, readBy: reader), within: limit, levels: levels)
     }
 
     /// Compares a file's windows with another reader's. `levels` is the number of levels.
@@ -32,13 +51,16 @@ import Testing
         within limit: Int,
         levels: Int
     ) throws {
-        let windows = "\(folder.path)/windows"
-        try #require(OtherReaders.run(python, "read \(reader) '\(path)' 1 '\(windows)'"), "\(reader) reads")
+        try #require(OtherReaders.run(python, reading(path, by: reader)), "\(reader) reads")
+        try compareWindows(of: path, within: limit, levels: levels)
+    }
+
+    private func compareWindows(of path: String, within limit: Int, levels: Int) throws {
         let source = try TIFFTileSource(path, options: TileSourceOptions(alpha: .straight))
         #expect(source.pyramid.levels.count == levels)
         var tiles: [TileCoordinate: TestImage] = [:]
         var (count, seen) = (0, Set<Int>())
-        for window in try OtherReaders.windows(windows) {
+        for window in try OtherReaders.windows(windowsPath) {
             let level = source.pyramid.maximumLevel - window.level
             let extent = source.pyramid.levels[level]
             var found = TestImage(width: window.image.width, height: window.image.height, pixels: window.image.pixels)
@@ -57,7 +79,7 @@ import Testing
             count += 1
             seen.insert(level)
             guard found != window.image else { continue }
-            let most = zip(found.pixels, window.image.pixels).map { abs(Int($0) - Int($1)) }.max() ?? 0
+            let most = found.pixels.greatestDifference(from: window.image.pixels)
             #expect(most <= limit, "level \(level), \(window.x), \(window.y): \(found.width) x \(found.height)")
         }
         #expect(count == 200 + 9 * levels && seen.count == levels && source.statistics.failureCount == 0)
@@ -74,8 +96,8 @@ import Testing
     )
     func pyramidsOfGDAL(kind: String) throws {
         let python = try #require(OtherReaders.gdal)
-        let path = try made("cog:\(kind)", by: python)
-        try compare(path, with: "gdal", by: python, within: kind.hasPrefix("JPEG") ? 1 : 0, levels: 5)
+        let limit = kind.hasPrefix("JPEG") ? 1 : 0
+        try compare(kind: "cog:\(kind)", with: "gdal", by: python, within: limit, levels: 5)
     }
 
     /// What is not decoded is refused by its name.
@@ -98,11 +120,11 @@ import Testing
     )
     func pyramidsOfRioCOGeo(profile: String) throws {
         let python = try #require(OtherReaders.rioCOGeo)
-        let path = try made("rio:\(profile)", by: python)
         guard profile == "jpeg" else {
             // WebP with loss, too: both decode with libwebp.
-            return try compare(path, with: "rasterio", by: python, within: 0, levels: 4)
+            return try compare(kind: "rio:\(profile)", with: "rasterio", by: python, within: 0, levels: 4)
         }
+        let path = try made("rio:\(profile)", by: python)
         if let gdal = OtherReaders.gdal { try compare(path, with: "gdal", by: gdal, within: 1, levels: 4) }
     }
 
@@ -116,7 +138,7 @@ import Testing
     )
     func pyramidsOfTifffile(kind: String) throws {
         let python = try #require(OtherReaders.tifffile)
-        try compare(made("ome:\(kind)", by: python), with: "tifffile", by: python, within: 0, levels: 3)
+        try compare(kind: "ome:\(kind)", with: "tifffile", by: python, within: 0, levels: 3)
     }
 
     @Test(
@@ -128,7 +150,7 @@ import Testing
     func compressedPyramidsOfTifffile(kind: String) throws {
         let python = try #require(OtherReaders.imagecodecs)
         let limit = kind.hasPrefix("jpeg") ? 1 : 0
-        try compare(made("ome:\(kind)", by: python), with: "tifffile", by: python, within: limit, levels: 3)
+        try compare(kind: "ome:\(kind)", with: "tifffile", by: python, within: limit, levels: 3)
     }
 
     /// A scanned slide in Aperio's layout, written here. openslide knows it by its description.
@@ -197,7 +219,7 @@ import Testing
 }
 
 /// Python programs that read TIFF files.
-private enum OtherReaders {
+enum OtherReaders {
     struct Window {
         /// Number of the level, counted from the finest.
         var level: Int
@@ -212,7 +234,7 @@ private enum OtherReaders {
     static let tifffile = python("numpy tifffile")
     static let imagecodecs = python("numpy tifffile imagecodecs")
     static let openslide = python("numpy openslide")
-    static let tiffcp = OtherPrograms.tiffcp ? python("numpy tifffile") : nil
+    static let tiffcp = OtherPrograms.tiffcp ? tifffile : nil
     /// A slide that openslide reads, if it is there.
     static let slide = openslide.flatMap { _ in getenv("TILECACHE_SLIDE").map { String(cString: $0) } }
 

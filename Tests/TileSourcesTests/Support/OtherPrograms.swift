@@ -1,3 +1,5 @@
+import TestSupport
+
 @testable import TileSources
 
 #if canImport(Glibc)
@@ -14,7 +16,7 @@ enum OtherPrograms {
     static let tiffcp = isThere("tiffcp")
     /// PyPI's pmtiles, for the python3 of the path.
     static let pmtiles = run("python3 -c 'import pmtiles.convert'")
-    static let gdalTiles = gdal && isThere("gdal2tiles.py")
+    static let gdalTiles = OtherReaders.gdal != nil && isThere("gdal2tiles.py")
 
     private static func isThere(_ program: String) -> Bool { system("command -v \(program) >/dev/null 2>&1") == 0 }
 
@@ -30,39 +32,61 @@ enum OtherPrograms {
     /// An image as libvips decodes it, red, green, blue and alpha.
     static func decodedByVips(_ path: String, in folder: ScratchFolder, width: Int, height: Int) -> TestImage? {
         let raw = "\(folder.path)/decoded.raw"
-        guard run("vips rawsave '\(path)' '\(raw)'"), let bytes = bytes(raw) else { return nil }
-        guard bytes.count == width * height * 3 else {
-            return bytes.count == width * height * 4 ? TestImage(width: width, height: height, pixels: bytes) : nil
-        }
-        // Images without alpha are opaque.
-        var pixels: [UInt8] = []
-        pixels.reserveCapacity(width * height * 4)
-        for pixel in stride(from: 0, to: bytes.count, by: 3) { pixels += bytes[pixel..<pixel + 3] + [255] }
-        return TestImage(width: width, height: height, pixels: pixels)
+        return run("vips rawsave '\(path)' '\(raw)'") ? image(raw, width: width, height: height) : nil
     }
 
-    /// A part of a raster as GDAL decodes it, red, green, blue and alpha.
+    /// Many images as libvips decodes them, by one process: each takes longer to start than to decode an image.
+    ///
+    /// - Parameter size: Of the largest one. Each is at the left top of such a part, and below the one before.
+    static func decodedByVips(
+        _ paths: [String],
+        in folder: ScratchFolder,
+        largest size: (width: Int, height: Int)
+    ) -> TestImage? {
+        let raw = "\(folder.path)/decoded.raw"
+        guard run("vips arrayjoin '\(paths.joined(separator: " "))' '\(raw)' --across 1") else { return nil }
+        return image(raw, width: size.width, height: size.height * paths.count)
+    }
+
+    /// Samples that libvips wrote. Images without alpha are opaque.
+    private static func image(_ raw: String, width: Int, height: Int) -> TestImage? {
+        guard let bytes = bytes(raw) else { return nil }
+        let isOpaque = bytes.count == width * height * 3
+        guard isOpaque || bytes.count == width * height * 4 else { return nil }
+        return TestImage(width: width, height: height, pixels: isOpaque ? RGBAPixels.opaque(bytes) : bytes)
+    }
+
+    /// A raster, or a part of it, that GDAL decodes.
+    struct Raster {
+        var path: String
+        /// Options for opening it, by spaces.
+        var options = ""
+        /// Left, top, right and bottom in the raster's coordinates, by spaces; empty for all of it.
+        var window = ""
+    }
+
+    /// Rasters as GDAL decodes them, red, green, blue and alpha, by one process. `nil` for each that it cannot read.
     static func decodedByGDAL(
-        _ path: String,
-        _ arguments: String,
+        _ rasters: [Raster],
+        by python: String,
         in folder: ScratchFolder,
         width: Int,
         height: Int
-    ) -> TestImage? {
-        let raw = "\(folder.path)/decoded.bin"
-        guard run("gdal_translate -q -of ENVI -co INTERLEAVE=BIP \(arguments) '\(path)' '\(raw)'"),
-            let bytes = bytes(raw), bytes.count == width * height * 4
-        else { return nil }
-        return TestImage(width: width, height: height, pixels: bytes)
+    ) -> [TestImage?] {
+        let lines = rasters.map { "\($0.path)|\($0.options)|\($0.window)\n" }.joined()
+        let list = folder.write(Array(lines.utf8), to: "rasters")
+        guard OtherReaders.run(python, "translate '\(list)' '\(folder.path)/decoded.'") else { return [] }
+        return rasters.indices.map { index in
+            guard let bytes = bytes("\(folder.path)/decoded.\(index)"), bytes.count == width * height * 4 else {
+                return nil
+            }
+            return TestImage(width: width, height: height, pixels: bytes)
+        }
     }
 
     /// Whether two images look the same. A fully transparent decoded pixel matches any fully transparent pixel, and any
     /// pixel unless `knowsAlpha`.
     static func showTheSame(_ image: TestImage, _ decoded: TestImage, knowsAlpha: Bool) -> Bool {
-        for pixel in stride(from: 0, to: decoded.pixels.count, by: 4) {
-            if decoded.pixels[pixel + 3] == 0, !knowsAlpha || image.pixels[pixel + 3] == 0 { continue }
-            guard image.pixels[pixel..<pixel + 4] == decoded.pixels[pixel..<pixel + 4] else { return false }
-        }
-        return true
+        RGBAPixels.showTheSame(image.pixels, decoded.pixels, knowsAlpha: knowsAlpha)
     }
 }

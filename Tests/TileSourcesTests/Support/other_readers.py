@@ -3,6 +3,9 @@
 usage: other_readers.py modules NAME...               -- succeeds if all of these Python modules are there
        other_readers.py make KIND IN WIDTH HEIGHT OUT  -- writes OUT from IN, red, green, blue and alpha of 8 bits
        other_readers.py read READER FILE SEED OUT      -- writes windows of FILE to OUT
+       other_readers.py translate LIST OUT             -- writes the samples of each raster of LIST to OUT and its number
+
+Commands may follow each other, with the word `then` between them.
 
 A window is five numbers of 32 bits (level, from the finest; x; y; width; height) and its pixels, red, green, blue and
 alpha of 8 bits. There are 200 random ones, and of each level all corners and the middles of all edges.
@@ -135,6 +138,23 @@ def read(reader, path, seed, out):
             target.write(struct.pack("<5i", *place) + pixels.tobytes())
 
 
+def translate(list_path, out):
+    """Rasters, or windows of them, as gdal_translate writes them. A line is FILE|OPTIONS|WINDOW."""
+    from osgeo import gdal
+
+    gdal.UseExceptions()
+    with open(list_path) as lines:
+        for number, line in enumerate(lines):
+            path, options, window = line.rstrip("\n").split("|")
+            own = {"projWin": [float(edge) for edge in window.split()]} if window else {}
+            try:
+                file = gdal.OpenEx(path, open_options=options.split())
+                gdal.Translate(out + str(number), file, format="ENVI", creationOptions=["INTERLEAVE=BIP"], **own)
+            except RuntimeError as error:
+                # A window beside the raster.
+                print(error, file=sys.stderr)
+
+
 def run(*command):
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
@@ -239,8 +259,12 @@ def make(kind, source, width, height, out):
     {"cog": make_cog, "rio": make_rio, "ome": make_ome, "svs": make_svs}[word](pixels, words, out)
 
 
-if sys.argv[1] == "modules":
-    for name in sys.argv[2:]:
+commands = sys.argv[1:]
+if commands[0] == "modules":
+    for name in commands[1:]:
         importlib.import_module(name)
-else:
-    {"make": make, "read": read}[sys.argv[1]](*sys.argv[2:])
+    commands = []
+while commands:
+    end = commands.index("then") if "then" in commands else len(commands)
+    {"make": make, "read": read, "translate": translate}[commands[0]](*commands[1:end])
+    commands = commands[end + 1 :]
