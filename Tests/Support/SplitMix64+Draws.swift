@@ -9,3 +9,8 @@ extension SplitMix64 {
 
     package mutating func element<Element>(of array: [Element]) -> Element { array[below(array.count)] }
 }
+
+extension [TileCoordinate] {
+    /// Sorted, so that a drawn one is the same in each run. Sorting in code that is not optimised takes long.
+    package var inOrder: [TileCoordinate] { sorted() }
+}

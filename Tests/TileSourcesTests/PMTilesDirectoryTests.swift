@@ -94,7 +94,7 @@ import Testing
                 #expect(read.entry(for: id) == expected, "seed \(seed): tile \(id)")
             }
             for count in 0..<bytes.count {
-                #expect(throws: TileLoadFailure.self) { try directory(Array(bytes[..<count])).get() }
+                if case .success = directory(Array(bytes[..<count])) { Issue.record("seed \(seed): \(count) bytes") }
             }
         }
     }

@@ -19,6 +19,22 @@ import Testing
         return (codec, pixels, try #require(codec.block(pixels, width, height, format)))
     }
 
+    /// Whether a block of this size is refused with an error. `#expect(throws:)` describes each error that it sees, which
+    /// takes longer than the check.
+    private static func isRefused(
+        _ block: [UInt8],
+        _ codec: TileCodec,
+        _ format: TilePixelFormat,
+        by expected: BlockError? = nil
+    ) -> Bool {
+        do {
+            _ = try codec.pixels(of: block, width, height, format)
+            return false
+        } catch {
+            return expected == nil || error == expected
+        }
+    }
+
     @Test(arguments: pixelFormats)
     func everyBitOfTheHeader(format: TilePixelFormat) throws {
         let (codec, _, block) = try Self.sample(format)
@@ -26,9 +42,7 @@ import Testing
             for bit in 0..<8 {
                 var damaged = block
                 damaged[index] ^= 1 << bit
-                #expect(throws: BlockError.self, "byte \(index) bit \(bit)") {
-                    try codec.pixels(of: damaged, Self.width, Self.height, format)
-                }
+                if !Self.isRefused(damaged, codec, format) { Issue.record("byte \(index) bit \(bit)") }
             }
         }
     }
@@ -44,7 +58,7 @@ import Testing
                 damaged[index] = UInt8.random(in: 0...255, using: &random)
             }
             guard damaged != block else { continue }
-            #expect(throws: BlockError.checksum) { try codec.pixels(of: damaged, Self.width, Self.height, format) }
+            if !Self.isRefused(damaged, codec, format, by: .checksum) { Issue.record("no wrong checksum") }
         }
     }
 
@@ -53,9 +67,7 @@ import Testing
         let (codec, _, block) = try Self.sample(format)
         for count in 0..<block.count {
             let error: BlockError = count < TileBlock.headerByteCount ? .notABlock : .mismatch
-            #expect(throws: error) {
-                try codec.pixels(of: Array(block[..<count]), Self.width, Self.height, format)
-            }
+            if !Self.isRefused(Array(block[..<count]), codec, format, by: error) { Issue.record("\(count) bytes") }
         }
         for extra in 1...20 {
             #expect(throws: BlockError.mismatch) {

@@ -23,9 +23,8 @@ final class ScratchFolder {
     @discardableResult
     func write(_ bytes: [UInt8], to name: String) -> String {
         let full = "\(path)/\(name)"
-        for index in full.indices where full[index] == "/" && index > full.startIndex {
-            mkdir(String(full[..<index]), 0o755)
-        }
+        // Its own folder is there.
+        for index in name.indices where name[index] == "/" { mkdir("\(path)/\(name[..<index])", 0o755) }
         let file = fopen(full, "wb")
         fwrite(bytes, 1, bytes.count, file)
         fclose(file)
