@@ -177,8 +177,8 @@ struct MadeTIFF {
                     height: directory.tile > 0 ? size.1 : min(size.1, directory.height - y)
                 )
                 let channels = directory.isPlanar ? [plane] : Array(0..<directory.samples)
-                let samples = RGBAPixels.samples(part.pixels, channels: channels, as: samples)
-                var bytes = directory.compression == 8 ? Self.deflated(samples) : samples
+                var bytes = RGBAPixels.samples(part.pixels, channels: channels, as: samples)
+                if directory.compression == 8 { bytes = Self.deflated(bytes) }
                 if directory.reversesBits { bytes = bytes.map { Self.reversed($0) } }
                 tiles.append(directory.encode?(part) ?? bytes)
             }
