@@ -62,8 +62,15 @@ struct WMTSFields {
         return text
     }
 
-    func number(_ name: String, _ range: ClosedRange<Int>) throws(TileSourceError) -> Int {
+    /// A text with numbers. Each layer that is tried reads them again: their length is bounded.
+    private func numbers(_ name: String) throws(TileSourceError) -> String {
         let text = try text(name)
+        guard text.utf8.count <= 200 else { throw failure("\(name) of at most 200 bytes was expected") }
+        return text
+    }
+
+    func number(_ name: String, _ range: ClosedRange<Int>) throws(TileSourceError) -> Int {
+        let text = try numbers(name)
         guard let number = Int(text), range.contains(number) else {
             let expected = "\(range.lowerBound) to \(range.upperBound)"
             throw failure("\(name) of \(expected) was expected, not \"\(text.prefix(40))\"")
@@ -73,7 +80,7 @@ struct WMTSFields {
 
     /// A number above 0.
     func real(_ name: String) throws(TileSourceError) -> Double {
-        let text = try text(name)
+        let text = try numbers(name)
         guard let number = Double(text), number.isFinite, number > 0 else {
             throw failure("\(name) above 0 was expected, not \"\(text.prefix(40))\"")
         }
@@ -81,11 +88,11 @@ struct WMTSFields {
     }
 
     func reals(_ name: String, _ count: Int) throws(TileSourceError) -> [Double] {
-        let text = try text(name)
-        let numbers = text.split(whereSeparator: \.isWhitespace).map { Double($0) ?? .nan }
-        guard numbers.count == count, numbers.allSatisfy(\.isFinite) else {
+        let text = try numbers(name)
+        let reals = text.split(whereSeparator: \.isWhitespace).map { Double($0) ?? .nan }
+        guard reals.count == count, reals.allSatisfy(\.isFinite) else {
             throw failure("\(name) with \(count) numbers was expected, not \"\(text.prefix(40))\"")
         }
-        return numbers
+        return reals
     }
 }

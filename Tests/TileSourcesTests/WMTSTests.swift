@@ -268,6 +268,8 @@ import Testing
         #expect(said { $0.matrices[2].0 = 0 }.contains("TileMatrix \"EPSG:3857:2\": MatrixWidth of 1 to"))
         #expect(said { $0.matrices[2].1 = 1 << 31 }.contains("MatrixHeight of 1 to"))
         #expect(said { $0.corners[0] = "5" }.contains("TopLeftCorner with 2 numbers was expected, not \"5\""))
+        let zeros = String(repeating: "0", count: 199)
+        #expect(said { $0.corners[0] = "\(zeros) 2" }.contains("TopLeftCorner of at most 200 bytes was expected"))
         #expect(said { $0.corners[0] = "inf 2" }.contains("TopLeftCorner with 2 numbers"))
         #expect(replaced("<ScaleDenominator>5", "<ScaleDenominator>-5").contains("ScaleDenominator above 0"))
         #expect(
