@@ -17,6 +17,8 @@ final class DiskStoreCore: @unchecked Sendable {
     private var building: (filter: CuckooFilter, last: Int64?)?
     /// Evictions of writers before the present one. Used on the queue only.
     private var earlierEvictions = 0
+    /// Whether all pages were checked since the last write that succeeded. Used on the queue only.
+    private var isVerified = false
     /// Free bytes of the file system; tests replace it. Used on the queue only.
     var freeBytes: () -> Int
 
@@ -184,23 +186,26 @@ final class DiskStoreCore: @unchecked Sendable {
                     state.pause.succeed()
                     state.isReadOnly = false
                 }
+                isVerified = false
             }
             return true
         } catch {
             let now = MonotonicTime.now
-            let isFirst = state.withLock { state in
+            state.withLock { state in
                 state.counts.failures += 1
                 state.lastFailure = error.message
-                guard isWriting else { return false }
+                guard isWriting else { return }
                 if error.kind == .readOnly { state.isReadOnly = true }
-                defer { state.pause.fail(at: now) }
-                return state.pause == WritePause()
+                state.pause.fail(at: now)
             }
             if error.kind == .damaged, replacesDamage { reset() }
             // A damaged page number beyond the maximum of pages is the same error as a full disk. A disk with less room
             // than a transaction may need is full, and a check of all pages would find nothing.
             let needed = writer.budget.journalBytes + 2 * DiskWriter.transactionBytes
-            if error.kind == .full, isFirst, freeBytes() >= needed { verifyLater() }
+            if error.kind == .full, isWriting, !isVerified, freeBytes() >= needed {
+                isVerified = true
+                verifyLater()
+            }
             return false
         }
     }

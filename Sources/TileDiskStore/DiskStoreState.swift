@@ -53,7 +53,7 @@ struct DiskStoreState {
 }
 
 /// Time without writes after a failure, which doubles until one succeeds.
-struct WritePause: Equatable {
+struct WritePause {
     private static let first: Int64 = 1_000_000_000
     private static let longest: Int64 = 60_000_000_000
 

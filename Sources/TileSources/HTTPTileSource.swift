@@ -56,9 +56,6 @@ public final class HTTPTileSource: TileSource, TileDecoder, PyramidTileSource {
         try self.init(template: template, http: http, options: options, wallClock: { Int64(time(nil)) })
     }
 
-    /// Seconds that stores keep what lies outside of a layer's limits: a day.
-    private static let absenceTime: Int64 = 86_400
-
     /// - Parameter wallClock: Seconds since 1970, UTC.
     convenience init(
         template: String,
@@ -159,6 +156,9 @@ public final class HTTPTileSource: TileSource, TileDecoder, PyramidTileSource {
 
     /// Counts of loads and failures so far; each attempt counts.
     public var statistics: TileSourceStatistics { delivery.counter.statistics }
+
+    /// Seconds that stores keep what lies outside of a layer's limits: a day.
+    private static let absenceTime: Int64 = 86_400
 
     /// Starts to fetch a tile.
     public func requestTile(_ request: TileRequest) {

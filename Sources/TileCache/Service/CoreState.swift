@@ -199,11 +199,13 @@ extension CoreState {
 
     /// Takes a codec back. The largest one is kept, if the limit still allows it.
     mutating func returnStoreCodec(_ codec: Transferred<TileCodec>) {
-        guard allowsCodec(scratchBytes: codec.value.scratchByteCount),
+        var other: Transferred<TileCodec>? = codec
+        if allowsCodec(scratchBytes: codec.value.scratchByteCount),
             codec.value.maximumTileBytes > storeCodec?.value.maximumTileBytes ?? 0
-        else { return pool.note(-codec.value.scratchByteCount, in: .stores) }
-        dropStoreCodec()
-        storeCodec = codec
+        {
+            swap(&other, &storeCodec)
+        }
+        if let other { pool.note(-other.value.scratchByteCount, in: .stores) }
     }
 
     /// Drops the idle codec. The next entry makes another one, if there is room.

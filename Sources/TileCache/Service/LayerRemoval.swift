@@ -43,6 +43,8 @@ extension CoreState {
                 // The plan is dropped, and with it the needs of other layers.
                 effects.plans = true
                 pool.note(-layers.finishRemoval(of: index), in: .layers)
+                // A worker may have had it when the removal began.
+                dropStoreCodec()
             }
             layers.cut(to: pool.layers.count)
         }

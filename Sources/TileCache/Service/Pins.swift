@@ -1,25 +1,33 @@
 /// Pinned tiles of a cache.
 struct Pins: Sendable {
-    private var layers: [Int: TileRuns] = [:]
-    /// Runs to pin in the pool, the next one first. Tiles without room in the table wait.
+    /// Those of a layer, with a number that no earlier ones had.
+    private struct OfLayer {
+        var tiles: TileRuns
+        var version: Int
+    }
+
+    private var layers: [Int: OfLayer] = [:]
+    private var lastVersion = 0
+    /// Runs to pin in the pool. Tiles without room in the table wait.
     private var waiting: [(layer: Int, runs: [TileRuns.Run])] = []
-    /// What of the first ones is pinned: runs, and tiles of the next run.
-    private var entered = (runs: 0, tiles: 0)
-    /// Number of changes of the pinned tiles.
-    private(set) var version = 0
+    /// What of them is pinned: lists, runs of the next list, and tiles of the next run.
+    private var entered = (lists: 0, runs: 0, tiles: 0)
 
     var isEmpty: Bool { layers.isEmpty }
     /// Whether pinned tiles wait for room in the table.
     var areMissing: Bool { !waiting.isEmpty }
 
-    func tiles(of layer: Int) -> TileRuns { layers[layer] ?? .none }
+    func tiles(of layer: Int) -> TileRuns { layers[layer]?.tiles ?? .none }
 
-    func contains(_ key: TileKey) -> Bool { layers[key.layer]?.contains(key.coordinate) ?? false }
+    /// Differs whenever the tiles of the layer do.
+    func version(of layer: Int) -> Int { layers[layer]?.version ?? 0 }
+
+    func contains(_ key: TileKey) -> Bool { layers[key.layer]?.tiles.contains(key.coordinate) ?? false }
 
     /// Bytes of all pinned tiles of other layers.
     func byteCount(without layer: Int, in pool: borrowing PoolState) -> Int {
         var bytes = 0
-        for (other, tiles) in layers where other != layer { bytes += tiles.count * pool.slotBytes(ofLayer: other) }
+        for (other, own) in layers where other != layer { bytes += own.tiles.count * pool.slotBytes(ofLayer: other) }
         return bytes
     }
 
@@ -27,21 +35,24 @@ struct Pins: Sendable {
     ///
     /// - Parameter new: Those of them that were not pinned.
     mutating func add(_ new: TileRuns, to all: TileRuns, of layer: Int) {
-        version += 1
-        layers[layer] = all
+        replace(by: all, of: layer)
         waiting.append((layer, new.runs))
     }
 
     /// Replaces the pinned tiles of a layer by fewer.
     mutating func cut(to rest: TileRuns, of layer: Int) {
-        version += 1
-        layers[layer] = rest.isEmpty ? nil : rest
-        guard waiting.contains(where: { $0.layer == layer }) else { return }
+        replace(by: rest, of: layer)
+        guard waiting.dropFirst(entered.lists).contains(where: { $0.layer == layer }) else { return }
         // What waits may have been unpinned. Pinning a pinned tile changes nothing.
-        let first = waiting[0].layer
-        waiting.removeAll { $0.layer == layer }
-        if first == layer { entered = (0, 0) }
+        let isFirst = waiting[entered.lists].layer == layer
+        waiting = waiting.dropFirst(entered.lists).filter { $0.layer != layer }
+        entered = isFirst ? (0, 0, 0) : (0, entered.runs, entered.tiles)
         if !rest.isEmpty { waiting.append((layer, rest.runs)) }
+    }
+
+    private mutating func replace(by tiles: TileRuns, of layer: Int) {
+        lastVersion += 1
+        layers[layer] = tiles.isEmpty ? nil : OfLayer(tiles: tiles, version: lastVersion)
     }
 
     /// Pins declared tiles in the pool. Tiles without room in the table wait for the next plan.
@@ -49,16 +60,20 @@ struct Pins: Sendable {
     /// - Returns: Whether more steps would help.
     mutating func enter(in pool: inout PoolState) -> Bool {
         for _ in 0..<PoolState.stepsAtOnce {
-            guard let (layer, runs) = waiting.first else { return false }
+            guard entered.lists < waiting.count else {
+                waiting.removeAll()
+                entered = (0, 0, 0)
+                return false
+            }
+            let (layer, runs) = waiting[entered.lists]
             guard entered.runs < runs.count else {
-                waiting.removeFirst()
-                entered = (0, 0)
+                entered = (entered.lists + 1, 0, 0)
                 continue
             }
             let run = runs[entered.runs]
             let column = run.columns.lowerBound + entered.tiles
             guard column < run.columns.upperBound else {
-                entered = (entered.runs + 1, 0)
+                entered = (entered.lists, entered.runs + 1, 0)
                 continue
             }
             let tile = TileCoordinate(level: run.level, column: column, row: run.row)
@@ -84,7 +99,7 @@ extension CacheCore {
             let found = read { state in
                 state.record(of: layer).map { _ in
                     (
-                        tiles: state.pins.tiles(of: layer.index), version: state.pins.version,
+                        tiles: state.pins.tiles(of: layer.index), version: state.pins.version(of: layer.index),
                         others: state.pins.byteCount(without: layer.index, in: state.pool),
                         slotBytes: state.pool.slotBytes(ofLayer: layer.index), half: state.pool.ledger.limit / 2
                     )
@@ -102,9 +117,10 @@ extension CacheCore {
             let new = tiles()
             let all = found.tiles.union(disjoint: new)
             isDone = perform { state in
-                // Otherwise another thread has pinned or unpinned tiles.
                 guard state.record(of: layer) != nil else { return true }
-                guard state.pins.version == found.version else { return false }
+                // Otherwise another thread has pinned or unpinned tiles.
+                let others = state.pins.byteCount(without: layer.index, in: state.pool)
+                guard state.pins.version(of: layer.index) == found.version, others <= found.others else { return false }
                 state.pins.add(new, to: all, of: layer.index)
                 return true
             }
@@ -116,21 +132,21 @@ extension CacheCore {
     /// Unpins tiles.
     ///
     /// - Parameter selected: Returns the tiles to unpin, given the pinned ones of the layer. Others are ignored.
-    fileprivate func unpin(_ layer: LayerID, _ selected: (TileRuns, TilePyramid) -> TileRuns) {
+    fileprivate func unpin(_ layer: LayerID, _ selected: (TileRuns) -> TileRuns) {
         var taken: TileRuns?
         while taken == nil {
             let found = read { state in
-                state.record(of: layer).map {
-                    (tiles: state.pins.tiles(of: layer.index), version: state.pins.version, pyramid: $0.pyramid)
+                state.record(of: layer).map { _ in
+                    (tiles: state.pins.tiles(of: layer.index), version: state.pins.version(of: layer.index))
                 }
             }
             guard let found else { return }
-            let rest = found.tiles.subtracting(selected(found.tiles, found.pyramid))
+            let rest = found.tiles.subtracting(selected(found.tiles))
             let gone = found.tiles.subtracting(rest)
             guard !gone.isEmpty else { return }
             let isDone = perform { state in
                 guard state.record(of: layer) != nil else { return true }
-                guard state.pins.version == found.version else { return false }
+                guard state.pins.version(of: layer.index) == found.version else { return false }
                 state.pins.cut(to: rest, of: layer.index)
                 return true
             }
@@ -185,9 +201,9 @@ extension CacheCore {
                         if pool.wantsLoad(key), asked.insert(key).inserted { list.append(key) }
                     }
                 }
-                state.effects.plans = true
             }
         }
+        perform { $0.effects.plans = true }
     }
 }
 
@@ -243,14 +259,16 @@ extension TileCache {
     ///   - levels: Levels of the layer. Default: nil, all levels.
     ///   - region: Region in world pixels. Default: nil, the whole world.
     public func unpin(_ layer: LayerID, levels: ClosedRange<Int>? = nil, region: PixelRect? = nil) {
-        core.unpin(layer) { pinned, pyramid in
-            pinned.intersection(pyramid.ranges(of: levels ?? 0...pyramid.maximumLevel, in: region))
-        }
+        guard let pyramid = try? core.pyramid(of: layer) else { return }
+        let ranges = pyramid.ranges(of: levels ?? 0...pyramid.maximumLevel, in: region)
+        core.unpin(layer) { $0.intersection(ranges) }
     }
 
     /// Unpins single tiles. Those that are not pinned are ignored.
     public func unpin(_ tiles: [TileCoordinate], of layer: LayerID) {
-        core.unpin(layer) { _, pyramid in TileRuns(tiles.filter { pyramid.contains($0) }) }
+        guard let pyramid = try? core.pyramid(of: layer) else { return }
+        let runs = TileRuns(tiles.filter { pyramid.contains($0) })
+        core.unpin(layer) { _ in runs }
     }
 
     /// Prefetches tiles once, after needed tiles and before all other prefetches but urgent ones. Effort and allowance do not matter.

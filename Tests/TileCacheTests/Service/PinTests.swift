@@ -87,10 +87,47 @@ import Testing
         #expect(pinned(cache).count == 64)
     }
 
+    /// Sets are compared without the lock: what another thread pins or unpins meanwhile counts.
+    @Test(arguments: 0..<4) func changesMeanwhileAreNotLost(number: Int) throws {
+        let scene = try StillScene(tiles: 64)
+        let layer = try scene.plainLayer()
+        let other = try scene.plainLayer()
+        let (cache, tiles) = (scene.cache, (0..<6).map { scene.tile($0, row: $0) })
+        try cache.pin([tiles[0], tiles[1]], of: layer)
+        let (pins, pinsElsewhere) = (number & 1 == 0, number & 2 == 0)
+        scene.meanwhile = {
+            if pinsElsewhere { try? cache.pin(Array(tiles[1...]), of: other) }
+            try? cache.pin([tiles[2]], of: layer)
+            cache.unpin([tiles[0]], of: layer)
+            return true
+        }
+        if pins { try cache.pin([tiles[3]], of: layer) } else { cache.unpin([tiles[1]], of: layer) }
+        scene.run()
+        let expected = pins ? [tiles[1], tiles[2], tiles[3]] : [tiles[2]]
+        let found = cache.core.read { state in
+            tiles.filter { tile in
+                let key = TileKey(layer: layer.index, tile)
+                let number = state.pool.table.find(key)
+                let isPinned = number != .none && state.pool.table[number].flags.contains(.pinned)
+                #expect(isPinned == state.pins.contains(key))
+                return isPinned
+            }
+        }
+        #expect(found == expected)
+        #expect(cache.statistics.memory.pinnedTiles == expected.count + (pinsElsewhere ? 5 : 0))
+        // Together with those of the other layer, half of the limit is exceeded by what is pinned meanwhile.
+        let row = (0..<32 - cache.statistics.memory.pinnedTiles).map { scene.tile($0, row: 9) }
+        scene.meanwhile = {
+            try? cache.pin((0..<6).map { scene.tile($0, row: 10) }, of: other)
+            return true
+        }
+        #expect(throws: TileCacheError.self) { try cache.pin(row, of: layer) }
+    }
+
     /// Tiles without neighbours are a run each. Compared with each other, 200,000 take minutes.
     @Test func manyScatteredTilesArePinnedOrRefused() throws {
         let steps = StepScheduler.calm()
-        var configuration = TileCache.Configuration(byteLimit: .mebibytes(1))
+        var configuration = TileCache.Configuration(byteLimit: .gibibytes(1))
         configuration.effort = 0
         steps.adopt(&configuration)
         let cache = try TileCache(configuration)
@@ -107,6 +144,10 @@ import Testing
         #expect(pinned(cache) == Set(many.prefix(32)))
         cache.unpin(many, of: layer)
         #expect(pinned(cache).isEmpty)
+        try cache.pin(Array(many.prefix(20_000)), of: layer)
+        try cache.pin(Array(many[10_000..<30_000]), of: layer)
+        cache.unpin(Array(many[..<5000]), of: layer)
+        #expect(pinned(cache) == Set(many[5000..<30_000]))
     }
 
     /// A lower limit evicts pinned tiles; raising it loads them again.

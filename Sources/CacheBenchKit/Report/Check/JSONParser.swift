@@ -6,15 +6,18 @@ struct JSONParser {
     static let stepsPerByte = 3
     /// Maximum depth of objects and lists; reports have four.
     private static let maximumDepth = 64
-    /// Maximum bytes of the names that lead to a value. Each value is listed with its path.
-    private static let maximumPathLength = 1000
+    /// Maximum bytes of the paths of all values: so many for each byte of the text, and for short texts.
+    private static let pathBytesPerByte = 16
+    private static let shortPathBytes = 65_536
     /// Maximum length of a number; encoders write shorter ones.
     private static let maximumNumberLength = 400
 
     private let bytes: [UInt8]
     private var index = 0
-    /// Bytes of the names that lead to the present value.
+    /// Bytes of the names that lead to the present value, with those between them.
     private var pathLength = 0
+    /// The same of all values so far: each is listed with its path.
+    private var pathBytes = 0
     /// Bytes read so far, including repeated reads.
     private(set) var steps = 0
 
@@ -29,6 +32,10 @@ struct JSONParser {
 
     private mutating func value(depth: Int) throws(CheckError) -> JSONTree {
         guard depth < Self.maximumDepth else { throw expected("at most \(Self.maximumDepth) levels") }
+        pathBytes += pathLength
+        guard pathBytes <= Self.pathBytesPerByte * bytes.count + Self.shortPathBytes else {
+            throw expected("names of fields that are shorter, or have fewer values,")
+        }
         switch nextToken() {
         case UInt8(ascii: "{"): return try object(depth: depth)
         case UInt8(ascii: "["): return try list(depth: depth)
@@ -49,13 +56,10 @@ struct JSONParser {
         repeat {
             guard nextToken() == UInt8(ascii: "\"") else { throw expected("the name of a field") }
             let name = try string()
-            pathLength += name.utf8.count
-            guard pathLength <= Self.maximumPathLength else {
-                throw expected("a path of at most \(Self.maximumPathLength) bytes to each field")
-            }
+            pathLength += name.utf8.count + 1
             guard skip(UInt8(ascii: ":")) else { throw expected("a colon") }
             fields[name] = try value(depth: depth + 1)
-            pathLength -= name.utf8.count
+            pathLength -= name.utf8.count + 1
         } while skip(UInt8(ascii: ","))
         guard skip(UInt8(ascii: "}")) else { throw expected("a comma or }") }
         return .object(fields)

@@ -75,20 +75,20 @@ import TileCache
         #expect(error?.description == "line 3: a JSON value is expected")
     }
 
-    /// Each value is listed with its path, whose length is bounded: of one name, and of several that are nested.
+    /// Each value is listed with its path: a long name with many values would take its length for each.
     @Test func pathsAreBounded() throws {
-        func nested(_ lengths: [Int]) -> String {
-            let opens = lengths.map { "{\"" + String(repeating: "a", count: $0) + "\":" }.joined()
-            return "{\"b\":1,\n\"c\":[0,\n\(opens)1" + String(repeating: "}", count: lengths.count) + "]}"
+        func text(name: Int, values: Int) -> String {
+            "{\"b\":1,\n\"" + String(repeating: "a", count: name) + "\":[0"
+                + String(repeating: ",0", count: values - 1) + "]}"
         }
-        for lengths in [[999], [500, 499], [900, 9, 90]] {
-            #expect(throws: Never.self) { try parse(nested(lengths)) }
-            let error = #expect(throws: CheckError.self) { try parse(nested(lengths + [1])) }
-            #expect(error?.description == "line 3: a path of at most 1000 bytes to each field is expected")
+        for (name, values) in [(65_000, 1), (999, 60), (99, 900)] {
+            #expect(throws: Never.self) { try parse(text(name: name, values: values)) }
         }
-        // Neighbours do not count.
-        let wide = (0..<100).map { "\"\(String(repeating: "a", count: 100))\($0)\":0" }.joined(separator: ",")
-        #expect(throws: Never.self) { try parse("{\(wide)}") }
+        for (name, values) in [(999, 100), (990, 10_000), (65_536, 20)] {
+            let error = #expect(throws: CheckError.self) { try parse(text(name: name, values: values)) }
+            let expected = "line 2: names of fields that are shorter, or have fewer values, is expected"
+            #expect(error?.description == expected)
+        }
     }
 
     @Test func levelsAreCounted() throws {
