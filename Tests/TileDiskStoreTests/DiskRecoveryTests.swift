@@ -93,6 +93,29 @@ import TileCache
         #expect(store.statistics.failures == 1 && store.statistics.resets == 0)
     }
 
+    /// A check that had to wait for room on the disk comes with the next failure, and then not again.
+    @Test func aFullFileIsCheckedOnceThereIsRoom() throws {
+        let folder = ScratchFolder()
+        let disk = FaultyDisk()
+        let store = try Self.open(folder, disk)
+        Self.fill(store)
+        store.completeFilter()
+        let pages = try Self.sql(folder, "PRAGMA page_count")
+        func reads(room: Int) -> Int {
+            let before = disk.state.withLock { $0.reads }
+            store.core.queue.sync {
+                store.core.freeBytes = { room }
+                // SQLITE_FULL.
+                store.core.attempt { _ throws(SQLFailure) in throw SQLFailure(13, "full") }
+            }
+            store.core.queue.sync {}
+            return disk.state.withLock { $0.reads } - before
+        }
+        #expect(reads(room: 0) == 0)
+        #expect(reads(room: .max) > pages / 2)
+        #expect(reads(room: .max) == 0)
+    }
+
     // MARK: - Resets
 
     /// A damaged tree may have rows that a scan finds and a deletion does not; here a trigger keeps them. Evicting
