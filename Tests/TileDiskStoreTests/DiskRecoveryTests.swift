@@ -34,15 +34,20 @@ import TileCache
         return sqlite3_step(statement) == SQLITE_ROW ? Int(sqlite3_column_int64(statement, 0)) : 0
     }
 
+    /// A store with entries and its filter, and the number of its pages.
+    private static func filled() throws -> (ScratchFolder, FaultyDisk, TileDiskStore, pages: Int) {
+        let (folder, disk) = (ScratchFolder(), FaultyDisk())
+        let store = try open(folder, disk)
+        fill(store)
+        store.completeFilter()
+        return (folder, disk, store, try sql(folder, "PRAGMA page_count"))
+    }
+
     // MARK: - Checks of the files
 
     @Test func damagedReadsCauseOneCheck() throws {
-        let folder = ScratchFolder()
-        let disk = FaultyDisk()
-        let store = try Self.open(folder, disk)
-        Self.fill(store)
-        store.completeFilter()
-        let pages = try Self.sql(folder, "PRAGMA page_count")
+        let (folder, disk, store, pages) = try Self.filled()
+        defer { withExtendedLifetime(folder) {} }
         store.core.queue.suspend()
         disk.set(.damagedReads(isWritable: true))
         for number in 0..<20 { #expect(store.cause(MadeEntry.key(number)) == .corrupt) }
@@ -75,12 +80,8 @@ import TileCache
 
     /// A full disk is no sign of damage. With room on the disk, the same error is.
     @Test(arguments: [false, true]) func onlyAFullFileIsChecked(hasRoom: Bool) throws {
-        let folder = ScratchFolder()
-        let disk = FaultyDisk()
-        let store = try Self.open(folder, disk)
-        Self.fill(store)
-        store.completeFilter()
-        let pages = try Self.sql(folder, "PRAGMA page_count")
+        let (folder, disk, store, pages) = try Self.filled()
+        defer { withExtendedLifetime(folder) {} }
         store.core.queue.sync { store.core.freeBytes = { hasRoom ? .max : 0 } }
         disk.set(.full(bytes: disk.state.withLock { $0.total }))
         let before = disk.state.withLock { $0.reads }
@@ -95,12 +96,8 @@ import TileCache
 
     /// A check that had to wait for room on the disk comes with the next failure, and then not again.
     @Test func aFullFileIsCheckedOnceThereIsRoom() throws {
-        let folder = ScratchFolder()
-        let disk = FaultyDisk()
-        let store = try Self.open(folder, disk)
-        Self.fill(store)
-        store.completeFilter()
-        let pages = try Self.sql(folder, "PRAGMA page_count")
+        let (folder, disk, store, pages) = try Self.filled()
+        defer { withExtendedLifetime(folder) {} }
         func reads(room: Int) -> Int {
             let before = disk.state.withLock { $0.reads }
             store.core.queue.sync {

@@ -59,6 +59,13 @@ struct TileRuns: Sendable {
 
     var isEmpty: Bool { runs.isEmpty }
 
+    /// All tiles, run by run.
+    var tiles: some Sequence<TileCoordinate> {
+        runs.lazy.flatMap { run in
+            run.columns.lazy.map { TileCoordinate(level: run.level, column: $0, row: run.row) }
+        }
+    }
+
     func contains(_ tile: TileCoordinate) -> Bool {
         let own = Run(level: tile.level, row: tile.row, columns: tile.column..<tile.column + 1)
         // The first run that does not end before the tile.

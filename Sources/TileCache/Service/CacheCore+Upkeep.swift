@@ -156,13 +156,10 @@ extension CacheCore {
         // Tiles of a small region are looked up; for a larger one, the table is walked.
         let regionTiles = ranges?.tileCount ?? .infinity
         if let ranges, regionTiles <= Double(begun.entries) {
-            var rest = ranges.joined().makeIterator()
-            while true {
-                let step = (0..<PoolState.stepsAtOnce).compactMap { _ in rest.next() }
-                guard !step.isEmpty else { break }
+            ranges.joined().forEachPart(of: PoolState.stepsAtOnce) { tiles in
                 perform { state in
                     guard state.record(of: layer) != nil else { return }
-                    state.pool.invalidate(tiles: step, layer: layer.index, dropsAtOnce: !keepsStale)
+                    state.pool.invalidate(tiles: tiles, layer: layer.index, dropsAtOnce: !keepsStale)
                 }
             }
         } else {

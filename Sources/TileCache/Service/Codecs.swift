@@ -7,6 +7,8 @@ struct Codecs: Sendable {
     private(set) var count = 0
     /// Scratch memory of one codec, in bytes.
     private var scratchBytes = 0
+    /// Idle codec for entries of stores. More are needed only while several workers decode at once.
+    fileprivate var ofStores: Transferred<TileCodec>?
     /// One for each concurrent job and one for the renderer's thread.
     let wanted: Int
 
@@ -111,9 +113,8 @@ extension CoreState {
         }
     }
 
-    /// Drops all codecs if no tile is compressible, and that for entries of stores: its layer may have gone.
+    /// Drops all codecs if no tile is compressible.
     mutating func dropUnneededCodecs() {
-        dropStoreCodec()
         guard largestCompressibleTile == 0 else { return }
         pool.note(-codecs.removeAll(), in: .codecs)
     }
@@ -140,5 +141,38 @@ extension CoreState {
     private mutating func noteCodecs() {
         guard codecs.tileBytes > 0 else { return }
         pool.setCodecs(usesCompressedTier ? codecs.count : 0)
+    }
+}
+
+/// Codecs for entries of stores. Their bytes count in the account of the stores.
+extension CoreState {
+    /// Whether the limit allows a codec: the rule of the pool's own.
+    borrowing func allowsCodec(scratchBytes: Int) -> Bool {
+        codecs.allowed(scratchBytes: scratchBytes, limit: pool.ledger.limit) > 0
+    }
+
+    /// Takes the idle codec; `nil` if there is none for tiles of this size.
+    mutating func takeStoreCodec(tileBytes: Int) -> Transferred<TileCodec>? {
+        guard let codec = codecs.ofStores, codec.value.maximumTileBytes >= tileBytes else { return nil }
+        codecs.ofStores = nil
+        return codec
+    }
+
+    /// Takes a codec back. The largest one is kept, if the limit still allows it.
+    mutating func returnStoreCodec(_ codec: Transferred<TileCodec>) {
+        var other: Transferred<TileCodec>? = codec
+        if allowsCodec(scratchBytes: codec.value.scratchByteCount),
+            codec.value.maximumTileBytes > codecs.ofStores?.value.maximumTileBytes ?? 0
+        {
+            swap(&other, &codecs.ofStores)
+        }
+        if let other { pool.note(-other.value.scratchByteCount, in: .stores) }
+    }
+
+    /// Drops the idle codec. The next entry makes another one, if there is room.
+    mutating func dropStoreCodec() {
+        guard let codec = codecs.ofStores else { return }
+        pool.note(-codec.value.scratchByteCount, in: .stores)
+        codecs.ofStores = nil
     }
 }

@@ -49,8 +49,6 @@ struct CoreState: ~Copyable {
     var requests = Requests()
     var fetches = Fetches()
     var codecs: Codecs
-    /// Idle codec for entries of stores. More are needed only while several workers decode at once.
-    fileprivate var storeCodec: Transferred<TileCodec>?
     /// Whether tiles may be compressed, if the limit has room for a codec.
     let usesCompressedTier: Bool
     var planning = PlanningState()
@@ -180,38 +178,5 @@ struct CoreLock: ~Copyable, Sendable {
             state.acquisitions &+= 1
             return try body(&state)
         }
-    }
-}
-
-/// Codecs for entries of stores. Their bytes count in the account of the stores.
-extension CoreState {
-    /// Whether the limit allows a codec: the rule of the pool's own.
-    borrowing func allowsCodec(scratchBytes: Int) -> Bool {
-        codecs.allowed(scratchBytes: scratchBytes, limit: pool.ledger.limit) > 0
-    }
-
-    /// Takes the idle codec; `nil` if there is none for tiles of this size.
-    mutating func takeStoreCodec(tileBytes: Int) -> Transferred<TileCodec>? {
-        guard let codec = storeCodec, codec.value.maximumTileBytes >= tileBytes else { return nil }
-        storeCodec = nil
-        return codec
-    }
-
-    /// Takes a codec back. The largest one is kept, if the limit still allows it.
-    mutating func returnStoreCodec(_ codec: Transferred<TileCodec>) {
-        var other: Transferred<TileCodec>? = codec
-        if allowsCodec(scratchBytes: codec.value.scratchByteCount),
-            codec.value.maximumTileBytes > storeCodec?.value.maximumTileBytes ?? 0
-        {
-            swap(&other, &storeCodec)
-        }
-        if let other { pool.note(-other.value.scratchByteCount, in: .stores) }
-    }
-
-    /// Drops the idle codec. The next entry makes another one, if there is room.
-    mutating func dropStoreCodec() {
-        guard let codec = storeCodec else { return }
-        pool.note(-codec.value.scratchByteCount, in: .stores)
-        storeCodec = nil
     }
 }

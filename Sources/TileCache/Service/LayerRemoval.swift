@@ -43,7 +43,7 @@ extension CoreState {
                 // The plan is dropped, and with it the needs of other layers.
                 effects.plans = true
                 pool.note(-layers.finishRemoval(of: index), in: .layers)
-                // A worker may have had it when the removal began.
+                // Only now has no worker one for this layer.
                 dropStoreCodec()
             }
             layers.cut(to: pool.layers.count)

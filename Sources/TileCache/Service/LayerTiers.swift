@@ -210,11 +210,9 @@ final class LayerTiers: Sendable {
     func persist(_ invalidation: Invalidation) {
         _ = readGenerations()
         guard let ranges = invalidation.ranges else { return }
-        var tiles = ranges.joined().makeIterator()
         var isComplete = true
-        while true {
-            let keys = (0..<1024).compactMap { _ in tiles.next().map { key(of: $0) } }
-            guard !keys.isEmpty else { break }
+        ranges.joined().forEachPart(of: 1024) { tiles in
+            let keys = tiles.map { key(of: $0) }
             for store in stores where !store.remove(keys) { isComplete = false }
         }
         // What could not be removed is older than a new generation.

@@ -133,8 +133,9 @@ extension CacheCore {
     ///
     /// - Parameter selected: Returns the tiles to unpin, given the pinned ones of the layer. Others are ignored.
     fileprivate func unpin(_ layer: LayerID, _ selected: (TileRuns) -> TileRuns) {
-        var taken: TileRuns?
-        while taken == nil {
+        var gone = TileRuns.none
+        var isDone = false
+        while !isDone {
             let found = read { state in
                 state.record(of: layer).map { _ in
                     (tiles: state.pins.tiles(of: layer.index), version: state.pins.version(of: layer.index))
@@ -142,25 +143,19 @@ extension CacheCore {
             }
             guard let found else { return }
             let rest = found.tiles.subtracting(selected(found.tiles))
-            let gone = found.tiles.subtracting(rest)
+            gone = found.tiles.subtracting(rest)
             guard !gone.isEmpty else { return }
-            let isDone = perform { state in
+            isDone = perform { state in
                 guard state.record(of: layer) != nil else { return true }
                 guard state.pins.version(of: layer.index) == found.version else { return false }
                 state.pins.cut(to: rest, of: layer.index)
                 return true
             }
-            if isDone { taken = gone }
         }
-        var steps = (taken?.runs ?? []).lazy.flatMap { run in
-            run.columns.lazy.map { TileCoordinate(level: run.level, column: $0, row: run.row) }
-        }.makeIterator()
-        while true {
-            let some = (0..<PoolState.stepsAtOnce).compactMap { _ in steps.next() }
-            guard !some.isEmpty else { break }
+        gone.tiles.forEachPart(of: PoolState.stepsAtOnce) { tiles in
             perform { state in
                 guard state.record(of: layer) != nil else { return }
-                for tile in some {
+                for tile in tiles {
                     let key = TileKey(layer: layer.index, tile)
                     // Another thread may have pinned it again.
                     if !state.pins.contains(key) { state.pool.unpin(key) }
@@ -185,11 +180,7 @@ extension CacheCore {
     /// Prefetches tiles once.
     func prefetch(_ tiles: [TileCoordinate], of layer: LayerID) {
         guard let pyramid = read({ $0.record(of: layer)?.pyramid }) else { return }
-        var rest = tiles[...]
-        // The lock is released in between: tiles that are resident may be many.
-        while !rest.isEmpty {
-            let some = rest.prefix(Self.maximumAsked).filter { pyramid.contains($0) }
-            rest = rest.dropFirst(Self.maximumAsked)
+        tiles.lazy.filter { pyramid.contains($0) }.forEachPart(of: Self.maximumAsked) { some in
             perform { state in
                 guard state.record(of: layer) != nil else { return }
                 state.pruneAsked()

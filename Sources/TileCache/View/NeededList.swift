@@ -29,24 +29,19 @@ struct NeededList: Sendable {
 
     /// - Parameter pyramids: Those of the layers that count. Tiles of others, and those that do not exist, are left out.
     init(_ list: [NeededTile], pyramids: [LayerID: TilePyramid]) {
-        var importance: [LayerID: [TileKey: Float]] = [:]
+        var importance: [TileKey: Float] = [:]
         for wish in list {
             guard let pyramid = pyramids[wish.layer], pyramid.contains(wish.tile) else { continue }
             let key = TileKey(layer: wish.layer.index, wish.tile)
             // NaN cannot be ordered.
             let own = wish.importance.isNaN ? -.infinity : wish.importance
-            let former = importance[wish.layer, default: [:]].updateValue(own, forKey: key)
-            if let former {
-                importance[wish.layer]?[key] = max(own, former)
-            } else {
+            if importance.updateValue(max(own, importance[key] ?? own), forKey: key) == nil {
                 layers[wish.layer, default: OfLayer()].keys.append(key)
             }
         }
-        for (layer, values) in importance {
-            var own = self[layer]
-            own.keys.sort { (values[$0] ?? 0) > (values[$1] ?? 0) }
-            own.importance = own.keys.map { values[$0] ?? 0 }
-            layers[layer] = own
+        layers = layers.mapValues { own in
+            let keys = own.keys.sorted { (importance[$0] ?? 0) > (importance[$1] ?? 0) }
+            return OfLayer(keys: keys, importance: keys.map { importance[$0] ?? 0 })
         }
     }
 

@@ -27,12 +27,6 @@ import Testing
         .filter { !$0.isEmpty }
     }
 
-    private static func all(_ runs: TileRuns) -> [TileCoordinate] {
-        runs.runs.flatMap { run in
-            run.columns.map { TileCoordinate(level: run.level, column: $0, row: run.row) }
-        }
-    }
-
     @Test(arguments: 0..<50) func theyAreSets(seed: Int) {
         var random = SplitMix64(seed: UInt64(seed))
         for _ in 0..<40 {
@@ -47,7 +41,7 @@ import Testing
                 (TileRuns(ranges), Set(ranges.joined())),
                 (left.intersection(ranges), one.intersection(ranges.joined())),
             ] {
-                let found = Self.all(runs)
+                let found = Array(runs.tiles)
                 #expect(found.count == expected.count && Set(found) == expected, "seed \(seed)")
                 #expect(runs.count == expected.count && runs.isEmpty == expected.isEmpty)
                 #expect(zip(runs.runs, runs.runs.dropFirst()).allSatisfy { $0.isBefore($1) })
