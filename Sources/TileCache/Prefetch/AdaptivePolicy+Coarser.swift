@@ -4,7 +4,7 @@ extension AdaptivePolicy {
     static let turnsForCoarser = 2
 
     /// Tiles of the area that the view will show, at one coarser level. It is the finest level that the workers load in
-    /// one turn.
+    /// one turn, or half of them if loads are hardly noticed: such a tile shows for a moment only.
     ///
     /// Each covers several sharp tiles, which follow turn by turn. Only tiles with nothing as fine under them. Without
     /// it, the resolution deficit of `starcraft_view` is a third higher, and that of `trackpad_wheel` twice as high.
@@ -19,7 +19,8 @@ extension AdaptivePolicy {
         let target = outlook.target
         let way = outlook.way
         let missing = missing.filter { outlook.rectangle(of: $0).intersection(way).area > 0 }
-        for level in stride(from: target.level - 1, to: max(target.level - Self.fallbackDelta, -1), by: -1) {
+        let most = isNoticed ? context.workers : (context.workers + 1) / 2
+        for level in stride(from: target.level - 1, through: max(target.level - Self.fallbackDelta, 0), by: -1) {
             var tiles: [TileKey] = []
             func add(_ key: TileKey) { if !tiles.contains(key) { tiles.append(key) } }
             for key in missing where (ancestors.nearest(of: key.coordinate)?.level ?? -1) < level {
@@ -33,7 +34,7 @@ extension AdaptivePolicy {
                     if hidden > 0, !context.residency(key).isResident { add(key) }
                 }
             }
-            if tiles.count <= context.workers { return tiles }
+            if tiles.count <= most { return tiles }
         }
         return []
     }

@@ -22,6 +22,9 @@ package struct AdaptivePolicy: PrefetchPolicy {
     static let leastTravel = 4.0
     /// Minimum decay of the motion, in leads. With long loads or queues, near tiles are late anyway.
     static let leadsAhead = 1.5
+    /// Duration that people take for immediate, in seconds: Miller, "Response time in man-computer conversational
+    /// transactions", 1968. Shorter loads that come late are hardly noticed, so fewer needless ones are worth it.
+    static let noticedSeconds = 0.1
     /// Multiple of the needed tiles above which popular tiles anywhere are candidates. Compared with the tiles that fit
     /// into the limit.
     static let screensForPopular = 3
@@ -177,6 +180,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
         workers = max(context.workers, 1)
         horizon = min(max(context.capacityTiles, Samples.horizon.lowerBound), Samples.horizon.upperBound)
         probabilities.setEffort(context.effort)
+        probabilities.isCautious = !isNoticed
         // Without prefetches nothing can change.
         isSettled = true
         guard context.effort > 0, target.needed.count <= seen.maximumNeeded else { return }
@@ -220,6 +224,9 @@ package struct AdaptivePolicy: PrefetchPolicy {
         appendValues(to: &wishes, outlook: outlook, context: context)
         isSettled = !thinksAnew && !hadNewNeeds && target.destination == nil && motion.isStill
     }
+
+    /// Whether people notice how long a load takes.
+    var isNoticed: Bool { latency >= Self.noticedSeconds }
 
     /// Travel of the edges of a view.
     func travel(of view: PixelRect, scale: Double, now: Int64) -> EdgeTravel {

@@ -67,4 +67,18 @@ struct BinPriors: Sendable {
             soon: (soon[bin] * weight + counts.soon[place]) / total
         )
     }
+
+    /// Standard errors that a probability above its prior is lowered by, at most to the prior.
+    static let caution = 2.0
+
+    /// The same with a lower bound of what samples have raised.
+    ///
+    /// Of many bins, those with the luckiest samples would be loaded: the winner's curse.
+    func cautiousLikelihood(_ bin: Int, _ counts: BinCounts) -> DemandLikelihood {
+        var mean = likelihood(bin, counts)
+        guard mean.soon > soon[bin] else { return mean }
+        let error = (mean.soon * (1 - mean.soon) / (strength[bin] + counts.events[bin])).squareRoot()
+        mean.soon = max(soon[bin], mean.soon - Self.caution * error)
+        return mean
+    }
 }

@@ -12,6 +12,8 @@ import Testing
         var resident: Set<TileKey> = []
         var loading: Set<TileKey> = []
         var effort = 0.5
+        /// Duration of a load, in nanoseconds.
+        var latency: Int64 = 40_000_000
         var destination: ViewportDestination?
         let pyramid: TilePyramid
 
@@ -58,7 +60,7 @@ import Testing
                 context: PlanContext(
                     now: time,
                     workers: 4,
-                    loadLatency: 40_000_000,
+                    loadLatency: latency,
                     capacityTiles: 200,
                     effort: effort,
                     residency: { present.contains($0) ? .decoded : .none },
@@ -203,6 +205,7 @@ import Testing
     /// Four workers load four tiles in a turn. The view needs 5 x 4 tiles of level 8, and four of level 7 cover it.
     @Test func whatTakesTurnsIsPrecededByACoarserLevel() throws {
         var session = try Session()
+        session.latency = 100_000_000
         let view = Self.view(32_768, 32_768)
         let coarse = Set(
             [63, 64].flatMap { column in
@@ -220,11 +223,33 @@ import Testing
         // Both sides of two turns.
         for missing in [8, 9] {
             var session = try Session()
+            session.latency = 100_000_000
             let needed = session.pyramid.neededTiles(under: view, at: 8).map { TileKey(layer: 0, $0) }
             session.resident = Set(needed.dropFirst(missing))
             let coarser = session.show(view).first.filter { $0.key.level == 7 }
             #expect(coarser.isEmpty == (missing == 8), "\(missing) of \(needed.count) tiles are missing")
         }
+    }
+
+    /// Four workers load at most four coarser tiles at once, and two if a load takes less than 0.1 s.
+    @Test func shortLoadsHaveFewerCoarserTiles() throws {
+        var random = SplitMix64(seed: 11)
+        var levels: Set<Int> = []
+        for _ in 0..<50 {
+            let view = Self.view(2000 + 60_000 * random.nextUnit(), 2000 + 60_000 * random.nextUnit())
+            for (latency, most) in [(Int64(99_999_999), 2), (100_000_000, 4)] {
+                var session = try Session()
+                session.latency = latency
+                let covers = (3..<8).reversed().lazy.map { session.pyramid.neededTiles(under: view, at: $0) }
+                let expected = covers.first { $0.count <= most } ?? []
+                // The first entry is the fallback of the whole gap, which may be one of them.
+                let wishes = session.show(view).first.map(\.key.coordinate)
+                #expect(Set(wishes.dropFirst()).isSubset(of: expected) && Set(wishes).isSuperset(of: expected))
+                levels.formUnion(expected.map { most * 10 + $0.level })
+            }
+        }
+        // The limit decides which level it is.
+        #expect(levels.isSuperset(of: [26, 47]))
     }
 
     /// The coarser level is that of where the view will be, not of what it leaves.

@@ -1,0 +1,57 @@
+import Testing
+
+@testable import TileCache
+
+@Suite struct ProbabilityTableTests {
+    /// A tile at rest, up to 384 pixels away: needed with .5 x .15, a tenth of that soon. The prior weighs 30 samples.
+    private static let pan = CandidateBin.pan(isMoving: false, .unknown, reach: 0, distance: 5, isSeen: false)
+    private static let zoom = CandidateBin.zoom(step: 3, .never, distance: 0, isSeen: false)
+    private static let (needed, soon) = (0.075, 0.0075)
+
+    /// A table with samples that all were needed soon, or not at all.
+    private static func table(_ bin: Int, samples: Double, wasNeeded: Bool, isCautious: Bool = true) -> ProbabilityTable {
+        var table = ProbabilityTable()
+        table.isCautious = isCautious
+        table.count(bin, weight: samples, wasNeeded: wasNeeded, wasSoon: wasNeeded)
+        return table
+    }
+
+    private static func isNear(_ left: Double, _ right: Double) -> Bool { abs(left - right) < 1e-12 }
+
+    /// What 40 samples have raised counts less two standard errors.
+    @Test func raisedProbabilitiesAreBounded() {
+        let table = Self.table(Self.pan, samples: 40, wasNeeded: true)
+        let (mean, needed) = ((30 * Self.soon + 40) / 70, (30 * Self.needed + 40) / 70)
+        let bound = mean - 2 * (mean * (1 - mean) / 70).squareRoot()
+        #expect(Self.isNear(table.gain(Self.pan), bound - 0.125 * (1 - needed)))
+        // The loss of an eviction is that of the mean.
+        #expect(Self.isNear(table.loss(Self.pan), mean + 0.3 * needed))
+    }
+
+    /// Few samples raise nothing, and none falls below its prior for that.
+    @Test func aFewSamplesLeaveThePrior() {
+        let table = Self.table(Self.pan, samples: 0.25, wasNeeded: true)
+        let needed = (30 * Self.needed + 0.25) / 30.25
+        #expect(Self.isNear(table.gain(Self.pan), Self.soon - 0.125 * (1 - needed)))
+    }
+
+    @Test func loweredProbabilitiesAndThoseOfZoomsAreMeans() {
+        let lowered = Self.table(Self.pan, samples: 10, wasNeeded: false)
+        #expect(Self.isNear(lowered.gain(Self.pan), 30 * Self.soon / 40 - 0.125 * (1 - 30 * Self.needed / 40)))
+        for bin in [Self.pan, Self.zoom] {
+            let plain = Self.table(bin, samples: 40, wasNeeded: true, isCautious: false)
+            let cautious = Self.table(bin, samples: 40, wasNeeded: true)
+            #expect((plain.gain(bin) == cautious.gain(bin)) == (bin == Self.zoom))
+        }
+    }
+
+    /// Cached worths follow the caution.
+    @Test func worthsFollowTheCaution() {
+        var table = Self.table(Self.pan, samples: 40, wasNeeded: true)
+        let cautious = table.worth(Self.pan).gain
+        table.isCautious = false
+        #expect(table.worth(Self.pan).gain > cautious)
+        table.isCautious = true
+        #expect(table.worth(Self.pan).gain == cautious)
+    }
+}
