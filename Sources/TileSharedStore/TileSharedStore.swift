@@ -28,16 +28,16 @@ public final class TileSharedStore: TileStore {
     /// Creates a store. Connects when it is first used: a server may be down.
     ///
     /// - Parameters:
-    ///   - servers: 1 to 1,000 servers, the same in the same order for all processes.
+    ///   - servers: 1 to 100 servers, the same in the same order for all processes.
     ///   - options: Settings. Default: as ``TileSharedStoreOptions`` states.
-    /// - Throws: ``TileSharedStoreError`` for a setting out of range.
+    /// - Throws: ``TileSharedStoreError`` for a port or a setting out of range.
     public init(
         _ servers: [SharedServer],
         options: TileSharedStoreOptions = TileSharedStoreOptions()
     ) throws(TileSharedStoreError) {
         try options.check()
-        guard (1...1000).contains(servers.count) else {
-            throw TileSharedStoreError("servers: 1 to 1000 were expected, not \(servers.count)")
+        guard (1...SharedServer.mostServers).contains(servers.count) else {
+            throw TileSharedStoreError("servers: 1 to \(SharedServer.mostServers) were expected, not \(servers.count)")
         }
         self.servers = servers
         self.options = options
@@ -57,8 +57,8 @@ public final class TileSharedStore: TileStore {
     public var statistics: TileStoreStatistics {
         state.withLock { state in
             var statistics = state.statistics
-            let answers = (options.connections + 1) * options.largestEntry.bytes
-            statistics.memorySize = .bytes(state.bufferedBytes + answers)
+            let connection = SharedConnection.memorySize(servers: servers.count, options)
+            statistics.memorySize = .bytes(state.bufferedBytes + (options.connections + 1) * connection)
             return statistics
         }
     }

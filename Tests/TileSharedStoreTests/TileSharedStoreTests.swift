@@ -248,7 +248,33 @@ struct TileSharedStoreTests {
         server.send(SIGSTOP)
         let puts = (0..<20).map { put(small, $0, 1) }
         #expect(puts.contains(.dropped))
-        #expect(small.statistics.memorySize <= .bytes(1024 + 5 * 1024))
+        // For each of five connections an entry, tables and spare memory.
+        #expect(small.statistics.memorySize <= .bytes(1024 + 5 * (1024 + 84 * 1024)))
+    }
+
+    /// A value that another process stored with a higher limit gets no memory.
+    @Test func valuesAboveTheLimitAreMisses() throws {
+        let server = try MemcachedServer(options: ["-I", "8m"])
+        defer { server.end() }
+        let large = TileStoreShape(format: .gray8, alpha: .ignored, width: 2048, height: 1536)
+        let other = try store([server.port]) { $0.largestEntry = .mebibytes(4) }
+        [UInt8](repeating: 1, count: 2048 * 1536).withUnsafeBytes {
+            let entry = TileStoreEntry(
+                key: key(1),
+                shape: large,
+                generation: 0,
+                freshness: TileStoreFreshness(stored: 5),
+                kind: .pixels,
+                payload: $0
+            )
+            #expect(other.put(entry, cost: .zero) == .accepted)
+        }
+        other.close()
+        #expect(other.statistics.writes == 1)
+        let one = try store([server.port])
+        #expect(one.get(key(1), shape: large, deadline: nil) { _ in } == .absent)
+        // The store works on.
+        while get(one, 2) != .success(3) { _ = put(one, 2, 3) }
     }
 
     /// Each kind of failure is a miss. After a few the server is not asked, and once it works it is asked again.
