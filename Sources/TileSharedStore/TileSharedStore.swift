@@ -89,11 +89,11 @@ public final class TileSharedStore: TileStore {
         let end = deadline ?? start + options.longestWait.nanoseconds
         var pause: Int64 = 1000
         while true {
-            let limit = min(MonotonicTime.now.nanoseconds + options.answerTime.nanoseconds, deadline ?? .max)
-            guard let lane = state.withLock({ $0.takeConnection() }) else {
+            let answerEnd = MonotonicTime.now.nanoseconds + options.answerTime.nanoseconds
+            guard let take = state.withLock({ $0.takeConnection() }) else {
                 return miss(state.withLock { $0.isClosed } ? .closed : .late)
             }
-            switch ask(lane, key, shape, until: limit) {
+            switch ask(take, key, shape, until: answerEnd, deadline: deadline ?? .max) {
             case .found(let value, let entry):
                 state.withLock { state in
                     state.statistics.hits += 1
@@ -214,15 +214,26 @@ public final class TileSharedStore: TileStore {
 
     /// Runs a look-up on a connection and waits for it; nil if it takes longer. The connection is given back when the
     /// look-up ends.
-    private func ask(_ index: Int, _ key: TileStoreKey, _ shape: TileStoreShape, until limit: Int64) -> LookUp? {
+    private func ask(
+        _ take: SharedStoreState.Take,
+        _ key: TileStoreKey,
+        _ shape: TileStoreShape,
+        until answerEnd: Int64,
+        deadline: Int64
+    ) -> LookUp? {
         let answer = SharedResult<LookUp>()
-        lanes[index].queue.async { [self] in
-            answer.set(lookUp(key, shape, lanes[index]))
-            state.withLock { $0.give(index) }
+        let lane = lanes[take.connection]
+        lane.queue.async { [self] in
+            answer.set(lookUp(key, shape, lane))
+            state.withLock { $0.give(take) }
         }
-        if let result = answer.wait(nanoseconds: limit - MonotonicTime.now.nanoseconds) { return result }
-        let now = MonotonicTime.now.nanoseconds
-        state.withLock { $0.end(index, isFailure: true, at: now) }
+        let wait = min(answerEnd, deadline) - MonotonicTime.now.nanoseconds
+        if let result = answer.wait(nanoseconds: wait) { return result }
+        // An earlier deadline says nothing about the server. Its answer is counted when it comes.
+        if answerEnd <= deadline {
+            let now = MonotonicTime.now.nanoseconds
+            state.withLock { $0.noteTimeout(of: take, at: now) }
+        }
         return nil
     }
 

@@ -277,6 +277,29 @@ struct TileSharedStoreTests {
         while get(one, 2) != .success(3) { _ = put(one, 2, 3) }
     }
 
+    /// A caller's deadline before the server's answer is not a failure of the server.
+    @Test func earlyDeadlinesAreNoFailures() throws {
+        let listener = try LoopbackListener { connection in
+            var bytes = [UInt8](repeating: 0, count: 4096)
+            while case let count = read(connection, &bytes, bytes.count), count > 0 {
+                let command = bytes[..<count]
+                var answer = ""
+                if command.starts(with: Array("get ".utf8)) { answer = "END\r\n" }
+                if command.starts(with: Array("add ".utf8)) { answer = "STORED\r\n" }
+                usleep(20_000)
+                if send(connection, answer, answer.utf8.count, Int32(MSG_NOSIGNAL)) < 0 { return }
+            }
+        }
+        let one = try store([listener.port])
+        for column in 0..<8 {
+            let end = MonotonicTime(nanoseconds: MonotonicTime.now.nanoseconds + 1_000_000)
+            // Late, unless the machine is.
+            _ = one.get(key(column), shape: shape, deadline: end) { _ in }
+        }
+        while get(one, 9) != .failure(.absent) {}
+        #expect(one.statistics.failures == 0 && one.serverStates == [.closed])
+    }
+
     /// Each kind of failure is a miss. After a few the server is not asked, and once it works it is asked again.
     @Test(arguments: ["killed", "stopped", "garbage", "huge", "silent"]) func troubleIsAMissAndEnds(kind: String) throws
     {
