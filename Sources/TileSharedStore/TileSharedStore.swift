@@ -368,8 +368,11 @@ public final class TileSharedStore: TileStore {
     }
 
     /// Expiry of an entry in memcached's form: seconds since 1970, 0 for never.
-    private static func expiry(_ freshness: TileStoreFreshness) -> Int {
-        guard let end = freshness.usableUntil ?? freshness.expires else { return 0 }
+    ///
+    /// An entry with a validator never expires on the server: the source may confirm it at any time.
+    static func expiry(_ freshness: TileStoreFreshness) -> Int {
+        guard !freshness.hasValidator, let expires = freshness.expires else { return 0 }
+        let end = max(expires, freshness.usableUntil ?? expires)
         // Values of up to 30 days would count from now. Servers refuse those of over 31 bits; the entry has its own.
         return end > Int32.max ? 0 : Int(max(end, 60 * 60 * 24 * 30 + 1))
     }

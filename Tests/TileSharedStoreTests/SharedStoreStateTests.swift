@@ -39,4 +39,30 @@ import TileCache
         state.noteTimeout(of: second, at: 0)
         #expect(state.statistics.failures == 1)
     }
+
+    /// What may be confirmed does not expire on the servers, and nothing does before it stops being fresh.
+    @Test(
+        arguments: [
+            (nil, nil, nil, 0), (nil, 4_000_000, nil, 0), (5_000_000, nil, nil, 5_000_000),
+            (5_000_000, 6_000_000, nil, 6_000_000), (5_000_000, 4_000_000, nil, 5_000_000),
+            (5_000_000, 5_000_000, "x", 0), (5_000_000, 6_000_000, "x", 0), (1, nil, nil, 2_592_001),
+            (Int64(Int32.max) + 1, nil, nil, 0), (.max, .min, nil, 0), (.min, .min, nil, 2_592_001),
+        ] as [(Int64?, Int64?, String?, Int)]
+    ) func entriesExpireOnceTheyAreUseless(
+        expires: Int64?,
+        usableUntil: Int64?,
+        validator: String?,
+        seconds: Int
+    ) {
+        for isTag in [false, true] {
+            let freshness = TileStoreFreshness(
+                stored: 1,
+                expires: expires,
+                usableUntil: usableUntil,
+                entityTag: isTag ? validator : nil,
+                lastModified: isTag ? nil : validator
+            )
+            #expect(TileSharedStore.expiry(freshness) == seconds)
+        }
+    }
 }

@@ -19,7 +19,8 @@ struct TileSharedStoreTests {
         _ store: TileSharedStore,
         _ column: Int,
         _ value: UInt8,
-        generation: UInt64 = 0
+        generation: UInt64 = 0,
+        freshness: TileStoreFreshness = TileStoreFreshness(stored: 5)
     ) -> TileStorePut {
         [UInt8](repeating: value, count: 256).withUnsafeBytes {
             store.put(
@@ -27,7 +28,7 @@ struct TileSharedStoreTests {
                     key: key(column),
                     shape: shape,
                     generation: generation,
-                    freshness: TileStoreFreshness(stored: 5),
+                    freshness: freshness,
                     kind: .pixels,
                     payload: $0
                 ),
@@ -275,6 +276,20 @@ struct TileSharedStoreTests {
         #expect(one.get(key(1), shape: large, deadline: nil) { _ in } == .absent)
         // The store works on.
         while get(one, 2) != .success(3) { _ = put(one, 2, 3) }
+    }
+
+    /// As an HTTP tile with `no-cache` and an ETag, which has expired when it is stored.
+    @Test func entriesToBeRevalidatedStayOnTheServer() throws {
+        let server = try MemcachedServer()
+        defer { server.end() }
+        let one = try store([server.port])
+        let now = Int64(time(nil))
+        let freshness = TileStoreFreshness(stored: now, expires: now, usableUntil: now, entityTag: "x")
+        #expect(put(one, 1, 7, freshness: freshness) == .accepted && put(one, 2, 8) == .accepted)
+        one.renew(key(2), freshness)
+        one.close()
+        let other = try store([server.port])
+        #expect(get(other, 1) == .success(7) && get(other, 2) == .success(8))
     }
 
     /// A caller's deadline before the server's answer is not a failure of the server.
