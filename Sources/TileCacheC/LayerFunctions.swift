@@ -282,11 +282,12 @@ private func withTiles(
 ) -> tilecache_status {
     attempt { () throws(Failure) in
         let handle = try cacheHandle(cache)
+        guard count != 0 else { return }
         let id = try handle.record.layer(layer)
         guard let tiles else { throw .isNull("tiles") }
         // More tiles than the highest limit can hold is an error: checked before any of them is read.
         guard count > 0, count <= 1 << 34 else {
-            throw .argument("tile_count must be 1 to \(1 << 34), not \(UInt(bitPattern: count))")
+            throw .argument("tile_count must be 0 to \(1 << 34), not \(UInt(bitPattern: count))")
         }
         try body(handle.cache, id, UnsafeBufferPointer(start: tiles, count: count).map { TileCoordinate($0) })
     }

@@ -786,11 +786,12 @@ TILECACHE_API tilecache_status tilecache_unpin(
  *
  * @return TILECACHE_ERROR_INVALID_CONFIGURATION if all pinned tiles would take more than half of the limit, or the
  *        layer does not have all of the tiles.
+ * @param tile_count number of tiles, 0 to 2^34; 0 has no effect, and tiles may be NULL.
  */
 TILECACHE_API tilecache_status tilecache_pin_tiles(
     tilecache_cache *cache, tilecache_layer layer, const tilecache_coordinate *tiles, size_t tile_count);
 
-/** Unpins single tiles; tiles that are not pinned are ignored. */
+/** Unpins single tiles, as named for tilecache_pin_tiles(); tiles that are not pinned are ignored. */
 TILECACHE_API tilecache_status tilecache_unpin_tiles(
     tilecache_cache *cache, tilecache_layer layer, const tilecache_coordinate *tiles, size_t tile_count);
 
@@ -802,6 +803,8 @@ TILECACHE_API tilecache_status tilecache_unpin_tiles(
  * beyond a quarter of the limit or 4,096 tiles.
  */
 TILECACHE_API tilecache_status tilecache_prefetch(
+ *
+ * @param tile_count as for tilecache_pin_tiles().
     tilecache_cache *cache, tilecache_layer layer, const tilecache_coordinate *tiles, size_t tile_count);
 
 /** What a layer may load ahead of need. */
