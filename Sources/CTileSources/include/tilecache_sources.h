@@ -28,7 +28,8 @@ typedef struct tilecache_source_layer_options {
     int32_t wraps_x;
     /** Pixels a side of a tile, 16 to 4096. Default: 0, as the source declares; 256 for servers and images. */
     int64_t tile_size;
-    /** Zooms of a server, 0 to 30; the first is level 0. Ignored for other sources. Default: 0 and 9. */
+    /** Zooms of a server with {z}, {x} and {y}, 0 to 30; the first is level 0. Ignored for other sources. Default: 0
+     *  and 9. */
     int32_t minimum_zoom, maximum_zoom;
     /** Header lines of each request to a server, "Name: value", separated by \n; copied. Default: NULL, none. */
     const char *headers;
