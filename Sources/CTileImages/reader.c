@@ -13,7 +13,8 @@ ti_status ti_fail(ti_error *error, ti_status status, const char *format, ...) {
     return status;
 }
 
-ti_format ti_format_of(const uint8_t *bytes, size_t count) {
+// Detects the format from the first bytes; 12 are enough.
+static ti_format format_of(const uint8_t *bytes, size_t count) {
     static const uint8_t png[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
     if (count >= 8 && !memcmp(bytes, png, 8)) return ti_png;
     if (count >= 3 && bytes[0] == 0xff && bytes[1] == 0xd8 && bytes[2] == 0xff) return ti_jpeg;
@@ -47,7 +48,7 @@ static ti_reader *open_reader(ti_reader *reader, ti_info *info, ti_error *error)
     } else if (!count) {
         ti_fail(error, ti_truncated, "it is empty");
     } else {
-        switch (ti_format_of(magic, count)) {
+        switch (format_of(magic, count)) {
         case ti_png: ti_open_png(reader, error); break;
         case ti_jpeg: ti_open_jpeg(reader, error); break;
         case ti_webp: ti_open_webp(reader, error); break;

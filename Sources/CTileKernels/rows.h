@@ -158,16 +158,13 @@ TK_INLINE void tk_gradient32_forward(int bytes, const uint8_t *restrict row, con
                                      uint8_t *restrict p2, uint8_t *restrict p3, size_t count,
                                      uint8_t *restrict any) {
     if (count == 0) return;
-    uint32_t seen = 0;
-    for (size_t x = 0; x < 1; x++) {
-        uint32_t here = bytes ? tk_subtract_bytes(tk_load32(row), tk_load32(above)) : tk_load32(row) - tk_load32(above);
-        uint32_t v = bytes ? tk_subtract_bytes(here, carry) : tk_fold32(here - carry);
-        p0[0] = (uint8_t)v;
-        p1[0] = (uint8_t)(v >> 8);
-        p2[0] = (uint8_t)(v >> 16);
-        p3[0] = (uint8_t)(v >> 24);
-        seen |= v;
-    }
+    uint32_t here = bytes ? tk_subtract_bytes(tk_load32(row), tk_load32(above)) : tk_load32(row) - tk_load32(above);
+    uint32_t first = bytes ? tk_subtract_bytes(here, carry) : tk_fold32(here - carry);
+    p0[0] = (uint8_t)first;
+    p1[0] = (uint8_t)(first >> 8);
+    p2[0] = (uint8_t)(first >> 16);
+    p3[0] = (uint8_t)(first >> 24);
+    uint32_t seen = first;
     for (size_t x = 1; x < count; x++) {
         uint32_t r1 = tk_load32(row + 4 * x), r0 = tk_load32(row + 4 * x - 4);
         uint32_t a1 = tk_load32(above + 4 * x), a0 = tk_load32(above + 4 * x - 4);

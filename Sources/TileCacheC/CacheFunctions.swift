@@ -72,6 +72,16 @@ package final class CacheRecord: Sendable {
 
     var layerCount: Int { state.withLock { $0.layers.count } }
 
+    /// Releases the sources: views keep the record beyond its cache.
+    func releaseSources() {
+        // Released outside of the lock, as in `removeLayer`.
+        let sources = state.withLock { state in
+            defer { state.sources = [:] }
+            return state.sources
+        }
+        withExtendedLifetime(sources) {}
+    }
+
     func noteShutdown() { state.withLock { $0.isShutDown = true } }
 
     package func checkIsRunning() throws(Failure) {
@@ -184,6 +194,7 @@ public func tileCacheDestroy(_ cache: OpaquePointer?) {
     guard let handle = giveBack(cache, as: CacheHandle.self) else { return }
     handle.record.noteShutdown()
     handle.cache.shutdown(timeout: .zero)
+    handle.record.releaseSources()
 }
 
 /// See `tilecache.h`.

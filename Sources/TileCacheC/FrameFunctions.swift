@@ -142,17 +142,6 @@ public func tileCacheFrameGetInfo(
     }
 }
 
-/// Returns an array of a frame and its length.
-private func hand<Element>(
-    of frame: OpaquePointer?,
-    to array: UnsafeMutablePointer<UnsafePointer<Element>?>?,
-    _ name: String,
-    _ count: UnsafeMutablePointer<Int>?,
-    _ list: (FrameHandle) throws(Failure) -> (UnsafeRawPointer?, Int)
-) -> tilecache_status {
-    hand(try frameHandle(frame), to: array, name, count, list)
-}
-
 /// Returns an array of an object and its length.
 func hand<Handle, Element>(
     _ handle: @autoclosure () throws(Failure) -> Handle,
@@ -179,7 +168,7 @@ public func tileCacheFrameGetPlacements(
     _ placements: UnsafeMutablePointer<UnsafePointer<tilecache_placement>?>?,
     _ count: UnsafeMutablePointer<Int>?
 ) -> tilecache_status {
-    hand(of: frame, to: placements, "placements", count) { handle throws(Failure) in
+    hand(try frameHandle(frame), to: placements, "placements", count) { handle throws(Failure) in
         try checkElementSize(placementSize, of: tilecache_placement.self, "placement_size must be sizeof a placement")
         return (handle.placements(elementBytes: placementSize), handle.frame.count)
     }
@@ -192,7 +181,7 @@ public func tileCacheFrameGetAppeared(
     _ identities: UnsafeMutablePointer<UnsafePointer<tilecache_identity>?>?,
     _ count: UnsafeMutablePointer<Int>?
 ) -> tilecache_status {
-    hand(of: frame, to: identities, "identities", count) { ($0.appeared(), $0.frame.appeared.count) }
+    hand(try frameHandle(frame), to: identities, "identities", count) { ($0.appeared(), $0.frame.appeared.count) }
 }
 
 /// See `tilecache.h`.
@@ -202,7 +191,7 @@ public func tileCacheFrameGetDisappeared(
     _ identities: UnsafeMutablePointer<UnsafePointer<tilecache_identity>?>?,
     _ count: UnsafeMutablePointer<Int>?
 ) -> tilecache_status {
-    hand(of: frame, to: identities, "identities", count) { ($0.disappeared(), $0.frame.disappeared.count) }
+    hand(try frameHandle(frame), to: identities, "identities", count) { ($0.disappeared(), $0.frame.disappeared.count) }
 }
 
 /// See `tilecache.h`.
@@ -213,7 +202,7 @@ public func tileCacheFrameGetUnavailable(
     _ tiles: UnsafeMutablePointer<UnsafePointer<tilecache_unavailable_tile>?>?,
     _ count: UnsafeMutablePointer<Int>?
 ) -> tilecache_status {
-    hand(of: frame, to: tiles, "tiles", count) { handle throws(Failure) in
+    hand(try frameHandle(frame), to: tiles, "tiles", count) { handle throws(Failure) in
         let rule = "tile_size must be sizeof an unavailable tile"
         try checkElementSize(tileSize, of: tilecache_unavailable_tile.self, rule)
         return (handle.unavailable(elementBytes: tileSize), handle.frame.unavailable.count)
@@ -228,7 +217,7 @@ public func tileCacheFrameGetLate(
     _ tiles: UnsafeMutablePointer<UnsafePointer<tilecache_late_tile>?>?,
     _ count: UnsafeMutablePointer<Int>?
 ) -> tilecache_status {
-    hand(of: frame, to: tiles, "tiles", count) { handle throws(Failure) in
+    hand(try frameHandle(frame), to: tiles, "tiles", count) { handle throws(Failure) in
         try checkElementSize(tileSize, of: tilecache_late_tile.self, "tile_size must be sizeof a late tile")
         return (handle.late(elementBytes: tileSize), handle.frame.late.count)
     }

@@ -54,14 +54,13 @@ extension tilecache_pyramid: VersionedStructure {
         guard let width = Int(exactly: world_width), let height = Int(exactly: world_height) else {
             throw .pyramid("a world of whole pixels is expected, not \(world_width) x \(world_height)")
         }
-        guard (0...1 << 20).contains(border) else { throw .pyramid("a border of 0 to 2^20 is expected, not \(border)") }
         return try library { () throws(TileCacheError) in
             try .powerOfTwo(
                 worldWidth: width,
                 worldHeight: height,
                 tileSize: Int(clamping: tile_size),
                 wrapsX: wraps_x != 0,
-                border: Int(border)
+                border: Int(clamping: border)
             )
         }
     }
@@ -283,10 +282,11 @@ private func withTiles(
     attempt { () throws(Failure) in
         let handle = try cacheHandle(cache)
         let id = try handle.record.layer(layer)
+        guard count != 0 else { return }
         guard let tiles else { throw .isNull("tiles") }
         // More tiles than the highest limit can hold is an error: checked before any of them is read.
         guard count > 0, count <= 1 << 34 else {
-            throw .argument("tile_count must be 1 to \(1 << 34), not \(UInt(bitPattern: count))")
+            throw .argument("tile_count must be 0 to \(1 << 34), not \(UInt(bitPattern: count))")
         }
         try body(handle.cache, id, UnsafeBufferPointer(start: tiles, count: count).map { TileCoordinate($0) })
     }

@@ -195,6 +195,12 @@ func requestHandle(_ handle: OpaquePointer?) throws(Failure) -> RequestHandle {
     try object(handle, as: RequestHandle.self, "request")
 }
 
+extension Failure {
+    fileprivate static func noRoom(for tile: TileCoordinate) -> Failure {
+        .noRoom("there is no room for tile \(tile), or it was invalidated or removed after the request")
+    }
+}
+
 /// Completes a request once.
 private func answer(
     _ request: OpaquePointer?,
@@ -269,7 +275,7 @@ public func tileCacheRequestComplete(
             let layer = tilecache_layer(truncatingIfNeeded: request.layer.serial)
             return try callWriter(layer: layer, request.tile, &pixels) { write(context, $0) }
         }
-        guard isCalled else { throw .noRoom("there is no room for tile \(request.tile) now") }
+        guard isCalled else { throw .noRoom(for: request.tile) }
     }
 }
 
@@ -301,7 +307,7 @@ public func tileCacheRequestCompleteCopying(
                 throw error
             }
         }
-        guard isCalled else { throw .noRoom("there is no room for tile \(request.tile) now") }
+        guard isCalled else { throw .noRoom(for: request.tile) }
         if case .wrongSize(let expected, let delivered)? = failure {
             throw .argument("\(delivered.bytes) bytes, \(bytesPerRow) a row, are not the tile's \(expected.bytes)")
         }

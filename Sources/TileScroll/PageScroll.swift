@@ -43,7 +43,6 @@ public struct PageScroll: ScrollModel {
             offset: .zero,
             scale: 1
         )
-        row.limits.alwaysBounces = false
         page.scaleTolerance = 1e-5
         layout(view)
     }

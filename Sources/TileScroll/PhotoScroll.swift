@@ -27,9 +27,10 @@ public struct PhotoScroll: ScrollModel {
     /// Scales from the whole photo to about its own pixels. Screen pixels per photo pixel.
     ///
     /// The maximum is 0.3 for a photo that fits at less than 0.1, 0.7 at less than 0.5, otherwise 1, or the scale at
-    /// which it fits if it is smaller than the view.
+    /// which it fits if it is smaller than the view. 1 to 1 if no positive scale makes it fit.
     public static func scaleBounds(photo: ScrollSize, view: ScrollSize) -> ClosedRange<Double> {
         let fit = min(view.width / photo.width, view.height / photo.height)
+        guard fit > 0, fit.isFinite else { return 1...1 }
         return fit...(fit < 0.1 ? 0.3 : fit < 0.5 ? 0.7 : max(1, fit))
     }
 

@@ -20,7 +20,8 @@ public struct ScrollVector: Hashable, Sendable {
     /// Whether both parts are finite.
     public var isFinite: Bool { x.isFinite && y.isFinite }
     /// Whether it can be a place: at most 2^52, so that no computation overflows.
-    var isPlace: Bool { max(x.magnitude, y.magnitude) <= 0x1p52 }
+    /// Each part by itself: `max` ignores a second NaN.
+    var isPlace: Bool { x.magnitude <= 0x1p52 && y.magnitude <= 0x1p52 }
 
     enum Part: Sendable { case horizontal, vertical }
 

@@ -53,9 +53,7 @@ final class SharedConnection {
         guard let handle = memcached_create(nil) else { throw TileSharedStoreError("servers: there is no memory") }
         self.handle = handle
         largest = .allocate(capacity: 1)
-        // A server that states a larger value than any that was stored gets no memory for it.
-        // The table of 1,000 servers takes four megabytes.
-        largest.pointee = max(options.largestEntry.bytes, 4 << 20) + 4096
+        largest.pointee = Self.tableBytes(servers: servers.count)
         memcached_set_memory_allocators(
             handle,
             { _, size, limit in SharedConnection.permits(size, limit) ? malloc(size) : nil },
@@ -84,10 +82,25 @@ final class SharedConnection {
         set(MEMCACHED_BEHAVIOR_RETRY_TIMEOUT, 2)
         set(MEMCACHED_BEHAVIOR_DEAD_TIMEOUT, 2)
         for server in servers {
+            guard SharedServer.ports.contains(server.port) else {
+                throw TileSharedStoreError("server '\(server)': a port from 1 to 65535 was expected")
+            }
             guard memcached_server_add(handle, server.host, in_port_t(server.port)) == MEMCACHED_SUCCESS else {
                 throw TileSharedStoreError("server '\(server)': libmemcached does not accept it")
             }
         }
+        // The tables are there. A server that states a larger value than any that was stored gets no memory for it.
+        largest.pointee = options.largestEntry.bytes + Self.spareBytes
+    }
+
+    /// Bytes of libmemcached's tables at most: a server's state and its points on the ring, and those of ten more.
+    private static func tableBytes(servers: Int) -> Int { 20 * 1024 * servers + spareBytes }
+    /// Bytes by which the buffer of a value may be larger than it, and those of short-lived objects.
+    private static let spareBytes = 32 * 1024
+
+    /// Memory of the connections to some servers at most: their tables and a value.
+    static func memorySize(servers: Int, _ options: TileSharedStoreOptions) -> Int {
+        tableBytes(servers: servers) + options.largestEntry.bytes + spareBytes
     }
 
     deinit {

@@ -2,6 +2,9 @@
 public struct SharedServer: Hashable, Sendable, CustomStringConvertible {
     /// Port of memcached, used if an address names none.
     public static let standardPort = 11_211
+    static let ports = 1...65_535
+    /// libmemcached ends the process beyond `MEMCACHED_CONTINUUM_SIZE`, which is a hundred servers.
+    static let mostServers = 100
 
     /// Name or IP address of the host.
     public var host: String
@@ -37,7 +40,7 @@ public struct SharedServer: Hashable, Sendable, CustomStringConvertible {
             port = Self.standardPort
             return
         }
-        guard rest.first == ":", let number = Int(rest.dropFirst()), (1...65_535).contains(number) else {
+        guard rest.first == ":", let number = Int(rest.dropFirst()), Self.ports.contains(number) else {
             throw fail("a port from 1 to 65535 was expected")
         }
         port = number
@@ -45,10 +48,12 @@ public struct SharedServer: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads a list with commas between the servers.
     ///
-    /// - Throws: ``TileSharedStoreError`` for the first that is no address, or if there is none or over 1,000.
+    /// - Throws: ``TileSharedStoreError`` for the first that is no address, or if there is none or over 100.
     public static func list(_ text: String) throws(TileSharedStoreError) -> [SharedServer] {
-        let parts = text.split(separator: ",", maxSplits: 1000, omittingEmptySubsequences: false)
-        guard parts.count <= 1000 else { throw TileSharedStoreError("servers: at most 1000 were expected") }
+        let parts = text.split(separator: ",", maxSplits: mostServers, omittingEmptySubsequences: false)
+        guard parts.count <= mostServers else {
+            throw TileSharedStoreError("servers: at most \(mostServers) were expected")
+        }
         var servers: [SharedServer] = []
         for part in parts { servers.append(try SharedServer(part)) }
         return servers

@@ -18,6 +18,12 @@ struct SharedStoreState {
         }
     }
 
+    /// A connection that a look-up has taken.
+    struct Take {
+        let connection: Int
+        fileprivate let serial: Int
+    }
+
     /// A generation, and the time of its last query.
     struct Generation {
         var value: UInt64 = 0
@@ -37,6 +43,8 @@ struct SharedStoreState {
     private(set) var breakers: [CircuitBreaker]
     /// Server that each connection waits for at present, the writer's last.
     private var asked: [Int?]
+    /// Number of times that each connection was taken.
+    private var takes: [Int]
     private(set) var bufferedBytes = 0
     private var idle: [Int]
     private var generations: [TileStoreNamespace: Generation] = [:]
@@ -46,13 +54,18 @@ struct SharedStoreState {
     init(servers: Int, connections: Int) {
         breakers = Array(repeating: CircuitBreaker(), count: servers)
         asked = Array(repeating: nil, count: connections + 1)
+        takes = Array(repeating: 0, count: connections)
         idle = Array(0..<connections)
     }
 
     /// Takes a connection that is not in use.
-    mutating func takeConnection() -> Int? { isClosed ? nil : idle.popLast() }
+    mutating func takeConnection() -> Take? {
+        guard !isClosed, let connection = idle.popLast() else { return nil }
+        takes[connection] += 1
+        return Take(connection: connection, serial: takes[connection])
+    }
 
-    mutating func give(_ connection: Int) { idle.append(connection) }
+    mutating func give(_ take: Take) { idle.append(take.connection) }
 
     /// Begins an operation on a server; `false` if its breaker is open.
     mutating func begin(_ connection: Int, server: Int, at now: Int64) -> Bool {
@@ -61,7 +74,15 @@ struct SharedStoreState {
         return true
     }
 
-    /// Ends the operation of a connection, or notes its timeout. Its end after a timeout is not counted again.
+    /// Notes that the server of a look-up has not answered in time.
+    ///
+    /// Ignored if the look-up has ended meanwhile: the connection may be that of another one.
+    mutating func noteTimeout(of take: Take, at now: Int64) {
+        guard takes[take.connection] == take.serial else { return }
+        end(take.connection, isFailure: true, at: now)
+    }
+
+    /// Ends the operation of a connection. Its end after a timeout is not counted again.
     mutating func end(_ connection: Int, isFailure: Bool, at now: Int64) {
         guard let server = asked[connection] else { return }
         asked[connection] = nil

@@ -28,16 +28,16 @@ public final class TileSharedStore: TileStore {
     /// Creates a store. Connects when it is first used: a server may be down.
     ///
     /// - Parameters:
-    ///   - servers: 1 to 1,000 servers, the same in the same order for all processes.
+    ///   - servers: 1 to 100 servers, the same in the same order for all processes.
     ///   - options: Settings. Default: as ``TileSharedStoreOptions`` states.
-    /// - Throws: ``TileSharedStoreError`` for a setting out of range.
+    /// - Throws: ``TileSharedStoreError`` for a port or a setting out of range.
     public init(
         _ servers: [SharedServer],
         options: TileSharedStoreOptions = TileSharedStoreOptions()
     ) throws(TileSharedStoreError) {
         try options.check()
-        guard (1...1000).contains(servers.count) else {
-            throw TileSharedStoreError("servers: 1 to 1000 were expected, not \(servers.count)")
+        guard (1...SharedServer.mostServers).contains(servers.count) else {
+            throw TileSharedStoreError("servers: 1 to \(SharedServer.mostServers) were expected, not \(servers.count)")
         }
         self.servers = servers
         self.options = options
@@ -57,8 +57,8 @@ public final class TileSharedStore: TileStore {
     public var statistics: TileStoreStatistics {
         state.withLock { state in
             var statistics = state.statistics
-            let answers = (options.connections + 1) * options.largestEntry.bytes
-            statistics.memorySize = .bytes(state.bufferedBytes + answers)
+            let connection = SharedConnection.memorySize(servers: servers.count, options)
+            statistics.memorySize = .bytes(state.bufferedBytes + (options.connections + 1) * connection)
             return statistics
         }
     }
@@ -89,11 +89,11 @@ public final class TileSharedStore: TileStore {
         let end = deadline ?? start + options.longestWait.nanoseconds
         var pause: Int64 = 1000
         while true {
-            let limit = min(MonotonicTime.now.nanoseconds + options.answerTime.nanoseconds, deadline ?? .max)
-            guard let lane = state.withLock({ $0.takeConnection() }) else {
+            let answerEnd = MonotonicTime.now.nanoseconds + options.answerTime.nanoseconds
+            guard let take = state.withLock({ $0.takeConnection() }) else {
                 return miss(state.withLock { $0.isClosed } ? .closed : .late)
             }
-            switch ask(lane, key, shape, until: limit) {
+            switch ask(take, key, shape, until: answerEnd, deadline: deadline ?? .max) {
             case .found(let value, let entry):
                 state.withLock { state in
                     state.statistics.hits += 1
@@ -214,15 +214,26 @@ public final class TileSharedStore: TileStore {
 
     /// Runs a look-up on a connection and waits for it; nil if it takes longer. The connection is given back when the
     /// look-up ends.
-    private func ask(_ index: Int, _ key: TileStoreKey, _ shape: TileStoreShape, until limit: Int64) -> LookUp? {
+    private func ask(
+        _ take: SharedStoreState.Take,
+        _ key: TileStoreKey,
+        _ shape: TileStoreShape,
+        until answerEnd: Int64,
+        deadline: Int64
+    ) -> LookUp? {
         let answer = SharedResult<LookUp>()
-        lanes[index].queue.async { [self] in
-            answer.set(lookUp(key, shape, lanes[index]))
-            state.withLock { $0.give(index) }
+        let lane = lanes[take.connection]
+        lane.queue.async { [self] in
+            answer.set(lookUp(key, shape, lane))
+            state.withLock { $0.give(take) }
         }
-        if let result = answer.wait(nanoseconds: limit - MonotonicTime.now.nanoseconds) { return result }
-        let now = MonotonicTime.now.nanoseconds
-        state.withLock { $0.end(index, isFailure: true, at: now) }
+        let wait = min(answerEnd, deadline) - MonotonicTime.now.nanoseconds
+        if let result = answer.wait(nanoseconds: wait) { return result }
+        // An earlier deadline says nothing about the server. Its answer is counted when it comes.
+        if answerEnd <= deadline {
+            let now = MonotonicTime.now.nanoseconds
+            state.withLock { $0.noteTimeout(of: take, at: now) }
+        }
         return nil
     }
 
@@ -357,8 +368,11 @@ public final class TileSharedStore: TileStore {
     }
 
     /// Expiry of an entry in memcached's form: seconds since 1970, 0 for never.
-    private static func expiry(_ freshness: TileStoreFreshness) -> Int {
-        guard let end = freshness.usableUntil ?? freshness.expires else { return 0 }
+    ///
+    /// An entry with a validator never expires on the server: the source may confirm it at any time.
+    static func expiry(_ freshness: TileStoreFreshness) -> Int {
+        guard !freshness.hasValidator, let expires = freshness.expires else { return 0 }
+        let end = max(expires, freshness.usableUntil ?? expires)
         // Values of up to 30 days would count from now. Servers refuse those of over 31 bits; the entry has its own.
         return end > Int32.max ? 0 : Int(max(end, 60 * 60 * 24 * 30 + 1))
     }

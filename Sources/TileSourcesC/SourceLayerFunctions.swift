@@ -30,13 +30,17 @@ extension tilecache_source_layer_options: VersionedStructure {
         )
     }
 
-    fileprivate func http() throws(Failure) -> HTTPTileOptions {
-        guard minimum_zoom <= maximum_zoom else {
-            throw .argument(
-                "options->minimum_zoom must not be above maximum_zoom, not \(minimum_zoom) and \(maximum_zoom)"
-            )
+    /// Options of requests. The zooms of other sources than servers of single tiles are their own.
+    fileprivate func http(for place: TileSourceAddress) throws(Failure) -> HTTPTileOptions {
+        var http = HTTPTileOptions()
+        if case .http = place {
+            guard minimum_zoom <= maximum_zoom else {
+                throw .argument(
+                    "options->minimum_zoom must not be above maximum_zoom, not \(minimum_zoom) and \(maximum_zoom)"
+                )
+            }
+            http.zooms = Int(minimum_zoom)...Int(maximum_zoom)
         }
-        var http = HTTPTileOptions(zooms: Int(minimum_zoom)...Int(maximum_zoom))
         if let headers { http.headers = String(cString: headers).split(separator: "\n").map(String.init) }
         return http
     }
@@ -80,11 +84,12 @@ public func tileCacheAddSourceLayer(
         guard let address else { throw .isNull("address") }
         guard let layer else { throw .isNull("layer") }
         let fields = try readOrDefaults(options, "options")
-        let (pixels, http) = (try fields.pixels(), try fields.http())
+        let pixels = try fields.pixels()
         let text = String(cString: address)
         guard let place = TileSourceAddress(text) else {
             throw .invalidSource("address must be \(TileSourceAddress.forms), not '\(text)'")
         }
+        let http = try fields.http(for: place)
         let stores = try storeList(fields.stores, count: fields.store_count)
         let profile = try optionalProfile(fields.profile)
         try handle.record.checkIsRunning()

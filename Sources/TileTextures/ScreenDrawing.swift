@@ -97,17 +97,33 @@ struct ScreenDrawing {
         depth: Int,
         to drawing: inout Drawing
     ) {
+        forEachDescendant(of: tile, within: own, depth: depth) { child, slot, part in
+            guard let slot else { return }
+            drawing.parts.append(Drawing.Part(slot: slot, tile: child, rectangle: part))
+        }
+    }
+
+    /// Calls a function with the finer tiles that have slots, or are to get one, and the parts that they draw. Parts do
+    /// not overlap.
+    private func forEachDescendant(
+        of tile: TileCoordinate,
+        with new: TileCoordinate? = nil,
+        within own: PixelRect,
+        depth: Int,
+        _ body: (_ tile: TileCoordinate, _ slot: Int?, _ part: PixelRect) -> Void
+    ) {
         let levels = tile.level + 1..<min(tile.level + 1 + depth, pyramid.levels.count)
-        guard levels.contains(where: { table.hasTiles(ofLevel: $0) }), let children = pyramid.children(of: tile),
-            children.count <= 64
+        guard levels.contains(where: { table.hasTiles(ofLevel: $0) || $0 == new?.level }),
+            let children = pyramid.children(of: tile), children.count <= 64
         else { return }
         for child in children {
             let part = own.intersection(pyramid.worldRectangle(of: child))
             guard !part.isEmpty else { continue }
-            if let slot = table.find(TextureKey(layer: layer, tile: child)) {
-                drawing.parts.append(Drawing.Part(slot: slot, tile: child, rectangle: part))
+            let slot = table.find(TextureKey(layer: layer, tile: child))
+            if slot != nil || child == new {
+                body(child, slot, part)
             } else if depth > 1 {
-                appendDescendants(of: child, within: part, depth: depth - 1, to: &drawing)
+                forEachDescendant(of: child, with: new, within: part, depth: depth - 1, body)
             }
         }
     }
@@ -122,15 +138,10 @@ struct ScreenDrawing {
             if own.intersection(pyramid.worldRectangle(of: ancestor)) == own { return true }
         }
         let own = pyramid.worldRectangle(of: tile)
+        if let new, new.level < tile.level, own.intersection(pyramid.worldRectangle(of: new)) == own { return true }
         var covered = 0.0
-        if let new {
-            let part = own.intersection(pyramid.worldRectangle(of: new))
-            if new.level < tile.level, part == own { return true }
-            if new.level > tile.level, new.level <= tile.level + Self.descendantDepth { covered = part.area }
-        }
-        var finer = Drawing()
-        appendDescendants(of: tile, within: own, depth: Self.descendantDepth, to: &finer)
-        return finer.parts.reduce(covered) { $0 + $1.rectangle.area } >= own.area * Self.whole
+        forEachDescendant(of: tile, with: new, within: own, depth: Self.descendantDepth) { covered += $2.area }
+        return covered >= own.area * Self.whole
     }
 
     /// Pixels of a slot that show a part of its tile.

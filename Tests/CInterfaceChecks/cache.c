@@ -222,6 +222,7 @@ const char *check_pyramids(void) {
     BAD(tile_size = (1 << 30) + 1);
     BAD(tile_size = INT64_MIN);
     BAD(border = -1);
+    EXPECT(strstr(tilecache_last_error(), "a border of 0 to 2^20 pixels is expected, not -1") != NULL);
     BAD(border = (1 << 20) + 1);
     BAD(border = INT64_MAX);
     p = good;

@@ -338,7 +338,11 @@ const char *check_removal(void) {
     const tilecache_coordinate far = {4, INT64_MAX, 0};
     EXPECT(tilecache_pin_tiles(scene.cache, other, &far, 1) == TILECACHE_ERROR_INVALID_CONFIGURATION);
     EXPECT_ARGUMENT(tilecache_pin_tiles(scene.cache, other, NULL, 1));
-    EXPECT_ARGUMENT(tilecache_prefetch(scene.cache, other, tiles, 0));
+    EXPECT_ARGUMENT(tilecache_prefetch(scene.cache, other, tiles, SIZE_MAX));
+    EXPECT_OK(tilecache_pin_tiles(scene.cache, other, NULL, 0));
+    EXPECT_OK(tilecache_unpin_tiles(scene.cache, other, tiles, 0));
+    EXPECT_OK(tilecache_prefetch(scene.cache, other, tiles, 0));
+    EXPECT_ARGUMENT(tilecache_prefetch(scene.cache, 99, tiles, 0));
 
     tilecache_prefetch_counts prefetched = {.struct_size = sizeof prefetched};
     EXPECT_OK(tilecache_get_prefetch_counts(scene.cache, other, &prefetched));

@@ -225,6 +225,11 @@ const char *check_source_addresses(void) {
     REFUSED_OPTION(minimum_zoom = -1, TILECACHE_ERROR_INVALID_SOURCE);
     REFUSED_OPTION(headers = "no colon", TILECACHE_ERROR_INVALID_SOURCE);
     EXPECT(layer == -1);
+    /* Zooms are those of a server with {z}, {x} and {y}. */
+    o = good;
+    o.minimum_zoom = 12;
+    EXPECT(
+        tilecache_add_source_layer(cache, "mbtiles:/nowhere.mbtiles", &o, &layer) == TILECACHE_ERROR_INVALID_SOURCE);
     o = good;
     o.headers = "X-One: 1\nX-Two: 2";
     o.maximum_zoom = 3;

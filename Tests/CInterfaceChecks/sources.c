@@ -180,6 +180,14 @@ const char *check_requests(void) {
     tilecache_request_release(request);
     EXPECT(statistics_of(scene.cache).loads_cancelled == 1);
 
+    /* Pixels of before an invalidation. */
+    request = take(&queue);
+    EXPECT(request != NULL);
+    EXPECT_OK(tilecache_invalidate(scene.cache, scene.layer, NULL, 1));
+    EXPECT(tilecache_request_complete(request, write_tile, &scene.state) == TILECACHE_ERROR_NO_ROOM);
+    EXPECT(strstr(tilecache_last_error(), "it was invalidated or removed after the request") != NULL);
+    tilecache_request_release(request);
+
     end_queue_scene(&scene, &queue);
     return NULL;
 }

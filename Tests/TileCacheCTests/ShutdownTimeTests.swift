@@ -1,11 +1,43 @@
 import CTileCache
 import Dispatch
 import Testing
+import TileCache
 
-/// `tilecache_shutdown` with a source that hangs.
+@testable import TileCacheC
+
+/// `tilecache_shutdown` with a source that hangs, and what `tilecache_destroy` releases.
 @Suite(.timeLimit(.minutes(15))) struct ShutdownTimeTests {
     private static let gate = DispatchSemaphore(value: 0)
     private static let entered = DispatchSemaphore(value: 0)
+
+    private final class Opened: Sendable {}
+    private struct Nothing: BlockingTileSource {
+        func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome { .absent }
+    }
+
+    /// The library's own sources end with their cache, although a view outlives it.
+    @Test func sourcesAreReleasedWithTheirCache() throws {
+        var cache: OpaquePointer?
+        #expect(tilecache_create(nil, &cache) == TILECACHE_OK)
+        var layer: tilecache_layer = 0
+        weak var opened: Opened?
+        do {
+            let source = Opened()
+            opened = source
+            let handle = try cacheHandle(cache)
+            layer = try handle.record.addLayer(source: source) { () throws(Failure) in
+                try library { () throws(TileCacheError) in
+                    try handle.cache.addLayer(Nothing(), pyramid: .powerOfTwo(worldWidth: 256, worldHeight: 256))
+                }
+            }
+        }
+        var view: OpaquePointer?
+        #expect(tilecache_view_create(cache, &layer, 1, nil, &view) == TILECACHE_OK)
+        #expect(opened != nil)
+        tilecache_destroy(cache)
+        #expect(opened == nil)
+        tilecache_view_destroy(view)
+    }
 
     @Test func aSourceThatHangsIsATimeThatRanOut() {
         var configuration = tilecache_configuration()

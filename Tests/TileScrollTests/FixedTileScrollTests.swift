@@ -44,6 +44,15 @@ import TileCache
         #expect(model.layoutTiles(at: milliseconds(2)).retasked.map(\.tile) == [tile(2, 0), tile(2, 1)])
     }
 
+    @Test func aWayThatIsNotANumberIsIgnored() throws {
+        var model = try FixedTileScroll(view: view)
+        for way in [ScrollVector(x: .nan, y: 0), ScrollVector(x: 0, y: .nan), ScrollVector(x: .nan, y: .nan)] {
+            model.handle(.scroll(by: way), at: milliseconds(0))
+            #expect(model.offset(at: 0) == .zero)
+            _ = model.layoutTiles(at: milliseconds(0))
+        }
+    }
+
     @Test func aPlaneSmallerThanTwoViewsHasFourTilesToo() throws {
         var model = try FixedTileScroll(plane: .init(width: 100, height: 500), view: view)
         #expect(model.layoutTiles(at: milliseconds(0)).made.count == 4)

@@ -38,6 +38,23 @@ import TileCache
         #expect(model.offset(at: 2300).isClose(to: .init(x: 1200 - 320, y: 900 - 460)))
     }
 
+    /// No positive scale makes these fit.
+    @Test(
+        arguments: [
+            (0, 0, 0, 0), (0, 1, 0, 1), (1, 1, 0, 1), (.nan, 1, 1, 1), (1, 1, 1, .nan), (.infinity, 1, 1, 1),
+            (-1, 1, 1, 1), (1, 1, -1, -1),
+        ] as [(Double, Double, Double, Double)]
+    ) func sizesThatAreNoneHaveOneScale(
+        photoWidth: Double,
+        photoHeight: Double,
+        viewWidth: Double,
+        viewHeight: Double
+    ) {
+        let photo = ScrollSize(width: photoWidth, height: photoHeight)
+        let view = ScrollSize(width: viewWidth, height: viewHeight)
+        #expect(PhotoScroll.scaleBounds(photo: photo, view: view) == 1...1)
+    }
+
     @Test func turningTheViewKeepsTheMiddleAndTheScale() throws {
         var model = try PhotoScroll(photo: large, view: view)
         let turned = ScrollSize(width: 460, height: 320)

@@ -116,6 +116,62 @@ import TileCache
         }
     }
 
+    /// Not a number, infinite and extreme in each field of each event.
+    @Test(arguments: 0..<4 as Range<UInt64>)
+    func noFieldOfAnEventDoesHarm(hundred: UInt64) {
+        eachSeed(ofHundred: hundred) { seed in
+            let view = ScrollSize(width: 320, height: 460)
+            try harm(InfiniteZoomScroll(world: .init(width: 1000, height: 700), view: view), seed) {
+                _ = $0.layoutTiles(at: $1)
+            }
+            try harm(FixedTileScroll(view: view), seed) { _ = $0.layoutTiles(at: $1) }
+            try harm(PhotoScroll(photo: .init(width: 4000, height: 3000), view: view), seed) { _, _ in }
+            try harm(PageScroll(count: 20, view: view), seed) { _, _ in }
+            try harm(ProgrammaticZoomScroll(content: view, view: view, scaleBounds: 0.5...4), seed) { model, time in
+                _ = model.zoomInstead(ScrollSize(width: .nan, height: 1), at: time)
+                _ = model.zoomInstead(ScrollSize(width: 1, height: .infinity), at: time)
+            }
+        }
+    }
+
+    private func harm<Model: ScrollModel>(
+        _ model: Model,
+        _ seed: UInt64,
+        lookAt: (inout Model, MonotonicTime) -> Void
+    ) throws {
+        var (model, dice, now) = (model, SplitMix64(seed: seed), Int64(0))
+        func number() -> Double {
+            let numbers = [
+                .nan, .infinity, -.infinity, .signalingNaN, 0x1p52, -0x1p52, 0x1p53, 0, -1, 1e-6,
+                .leastNonzeroMagnitude, .greatestFiniteMagnitude, 0.7, 2,
+            ]
+            let number = dice.whole(0...(2 * numbers.count))
+            return number < numbers.count ? numbers[number] : dice.unit() * 400
+        }
+        func place() -> ScrollVector { ScrollVector(x: number(), y: number()) }
+        for _ in 0..<100 {
+            let id = dice.whole(0...2)
+            let event: ScrollEvent =
+                switch dice.whole(0...8) {
+                case 0: .touchBegan(id: id, at: place())
+                case 1: .touchMoved(id: id, to: place())
+                case 2: .touchEnded(id: id)
+                case 3: .touchCancelled(id: id)
+                case 4: .doubleTap(at: place())
+                case 5: .scroll(by: place())
+                case 6: .magnify(by: number(), about: place())
+                case 7: .zoom(to: number(), about: place(), animated: dice.whole(0...1) == 0)
+                default: .resize(ScrollSize(width: number(), height: number()))
+                }
+            now += Int64(dice.whole(0...300)) * 1_000_000
+            let time = MonotonicTime(nanoseconds: now)
+            model.handle(event, at: time)
+            lookAt(&model, time)
+            try hold(model.state(at: time).viewport.isDrawable)
+            if let end = model.destination { try hold(end.viewport.isDrawable) }
+        }
+    }
+
     @Test func motionCrossesTheEdgeAndComesBackToIt() throws {
         let limits = ScrollLimits(view: .init(width: 100, height: 100), content: .init(width: 1000, height: 100))
         let motion = try #require(

@@ -11,12 +11,14 @@ final class MemcachedServer {
     static let program = ["/usr/bin/memcached", "/usr/local/bin/memcached", "/opt/homebrew/bin/memcached"]
         .first { FileManager.default.isExecutableFile(atPath: $0) }
 
-    /// - Parameter port: Default: one that the server finds free.
-    init(port: Int? = nil) throws {
+    /// - Parameters:
+    ///   - port: Default: one that the server finds free.
+    ///   - options: Further options of its command line.
+    init(port: Int? = nil, options: [String] = []) throws {
         // Another process may use the port for a while.
         for _ in 0..<50 {
             let process = Process()
-            if let port = try Self.start(process, port: port) {
+            if let port = try Self.start(process, port: port, options) {
                 (self.port, self.process) = (port, process)
                 return
             }
@@ -26,12 +28,12 @@ final class MemcachedServer {
     }
 
     /// Starts a server and waits until it listens; `nil` if it ends.
-    private static func start(_ process: Process, port: Int?) throws -> Int? {
+    private static func start(_ process: Process, port: Int?, _ options: [String]) throws -> Int? {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("memcached-\(UUID())").path
         defer { unlink(file) }
         process.executableURL = URL(fileURLWithPath: program ?? "")
         // Port -1 is a free one. The server writes "TCP INET: " and its port to the file once it listens.
-        process.arguments = ["-l", "127.0.0.1", "-p", "\(port ?? -1)", "-U", "0", "-m", "16", "-t", "1"]
+        process.arguments = ["-l", "127.0.0.1", "-p", "\(port ?? -1)", "-U", "0", "-m", "16", "-t", "1"] + options
         if geteuid() == 0 { process.arguments?.append(contentsOf: ["-u", "root"]) }
         process.environment = ["MEMCACHED_PORT_FILENAME": file]
         process.standardError = FileHandle.nullDevice

@@ -26,7 +26,7 @@ import TileCache
         #expect(throws: TileSharedStoreError.self) { try SharedServer.list("a,,b") }
         #expect(throws: TileSharedStoreError.self) { try SharedServer.list("") }
         #expect(throws: TileSharedStoreError.self) {
-            try SharedServer.list(Array(repeating: "a", count: 1001).joined(separator: ","))
+            try SharedServer.list(Array(repeating: "a", count: 101).joined(separator: ","))
         }
     }
 
@@ -45,5 +45,13 @@ import TileCache
         #expect(!refuses { $0.writeBuffer = $0.largestEntry })
         #expect(refuses { $0.loadTime = .milliseconds(999) } && refuses { $0.longestWait = .seconds(3601) })
         #expect((try? TileSharedStore([])) == nil)
+        #expect((try? TileSharedStore(Array(repeating: server, count: 100))) != nil)
+        #expect((try? TileSharedStore(Array(repeating: server, count: 101))) == nil)
+    }
+
+    @Test(arguments: [Int.min, -1, 0, 65_536, 70_000, .max]) func portsOutOfRangeAreRefused(port: Int) {
+        let servers = [SharedServer(host: "a"), SharedServer(host: "b", port: port)]
+        let error = #expect(throws: TileSharedStoreError.self) { try TileSharedStore(servers) }
+        #expect(error?.description == "server 'b:\(port)': a port from 1 to 65535 was expected")
     }
 }

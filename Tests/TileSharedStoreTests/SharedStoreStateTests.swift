@@ -5,12 +5,14 @@ import TileCache
 
 @Suite struct SharedStoreStateTests {
     /// A look-up that stops waiting counts the failure. The end of its operation is not counted, whatever it is.
-    @Test(arguments: [false, true]) func aTimeoutIsCountedOnce(fails: Bool) {
+    @Test(arguments: [false, true]) func aTimeoutIsCountedOnce(fails: Bool) throws {
         var state = SharedStoreState(servers: 2, connections: 1)
+        let taken = state.takeConnection()
+        let take = try #require(taken)
         for round in 1...3 {
             let isAdmitted = state.begin(0, server: 1, at: 0)
             #expect(isAdmitted)
-            state.end(0, isFailure: true, at: 0)
+            state.noteTimeout(of: take, at: 0)
             state.end(0, isFailure: fails, at: 0)
             #expect(state.statistics.failures == round)
             #expect(state.breakers.map { $0.state(at: 0) } == [.closed, round == 3 ? .open : .closed])
@@ -19,5 +21,48 @@ import TileCache
         let isOther = state.begin(0, server: 0, at: 0)
         let isNone = state.begin(0, server: 2, at: 0)
         #expect(!isAdmitted && isOther && !isNone)
+    }
+
+    /// A look-up may end just after its caller has stopped waiting, and another one take its connection.
+    @Test func aTimeoutIsNotThatOfTheNextLookUp() throws {
+        var state = SharedStoreState(servers: 2, connections: 1)
+        let taken = state.takeConnection()
+        let first = try #require(taken)
+        _ = state.begin(0, server: 0, at: 0)
+        state.end(0, isFailure: false, at: 0)
+        state.give(first)
+        let takenAgain = state.takeConnection()
+        let second = try #require(takenAgain)
+        _ = state.begin(0, server: 1, at: 0)
+        state.noteTimeout(of: first, at: 0)
+        #expect(state.statistics.failures == 0)
+        state.noteTimeout(of: second, at: 0)
+        #expect(state.statistics.failures == 1)
+    }
+
+    /// What may be confirmed does not expire on the servers, and nothing does before it stops being fresh.
+    @Test(
+        arguments: [
+            (nil, nil, nil, 0), (nil, 4_000_000, nil, 0), (5_000_000, nil, nil, 5_000_000),
+            (5_000_000, 6_000_000, nil, 6_000_000), (5_000_000, 4_000_000, nil, 5_000_000),
+            (5_000_000, 5_000_000, "x", 0), (5_000_000, 6_000_000, "x", 0), (1, nil, nil, 2_592_001),
+            (Int64(Int32.max) + 1, nil, nil, 0), (.max, .min, nil, 0), (.min, .min, nil, 2_592_001),
+        ] as [(Int64?, Int64?, String?, Int)]
+    ) func entriesExpireOnceTheyAreUseless(
+        expires: Int64?,
+        usableUntil: Int64?,
+        validator: String?,
+        seconds: Int
+    ) {
+        for isTag in [false, true] {
+            let freshness = TileStoreFreshness(
+                stored: 1,
+                expires: expires,
+                usableUntil: usableUntil,
+                entityTag: isTag ? validator : nil,
+                lastModified: isTag ? nil : validator
+            )
+            #expect(TileSharedStore.expiry(freshness) == seconds)
+        }
     }
 }

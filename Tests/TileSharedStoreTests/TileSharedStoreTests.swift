@@ -19,7 +19,8 @@ struct TileSharedStoreTests {
         _ store: TileSharedStore,
         _ column: Int,
         _ value: UInt8,
-        generation: UInt64 = 0
+        generation: UInt64 = 0,
+        freshness: TileStoreFreshness = TileStoreFreshness(stored: 5)
     ) -> TileStorePut {
         [UInt8](repeating: value, count: 256).withUnsafeBytes {
             store.put(
@@ -27,7 +28,7 @@ struct TileSharedStoreTests {
                     key: key(column),
                     shape: shape,
                     generation: generation,
-                    freshness: TileStoreFreshness(stored: 5),
+                    freshness: freshness,
                     kind: .pixels,
                     payload: $0
                 ),
@@ -248,7 +249,70 @@ struct TileSharedStoreTests {
         server.send(SIGSTOP)
         let puts = (0..<20).map { put(small, $0, 1) }
         #expect(puts.contains(.dropped))
-        #expect(small.statistics.memorySize <= .bytes(1024 + 5 * 1024))
+        // For each of five connections an entry, tables and spare memory.
+        #expect(small.statistics.memorySize <= .bytes(1024 + 5 * (1024 + 84 * 1024)))
+    }
+
+    /// A value that another process stored with a higher limit gets no memory.
+    @Test func valuesAboveTheLimitAreMisses() throws {
+        let server = try MemcachedServer(options: ["-I", "8m"])
+        defer { server.end() }
+        let large = TileStoreShape(format: .gray8, alpha: .ignored, width: 2048, height: 1536)
+        let other = try store([server.port]) { $0.largestEntry = .mebibytes(4) }
+        [UInt8](repeating: 1, count: 2048 * 1536).withUnsafeBytes {
+            let entry = TileStoreEntry(
+                key: key(1),
+                shape: large,
+                generation: 0,
+                freshness: TileStoreFreshness(stored: 5),
+                kind: .pixels,
+                payload: $0
+            )
+            #expect(other.put(entry, cost: .zero) == .accepted)
+        }
+        other.close()
+        #expect(other.statistics.writes == 1)
+        let one = try store([server.port])
+        #expect(one.get(key(1), shape: large, deadline: nil) { _ in } == .absent)
+        // The store works on.
+        while get(one, 2) != .success(3) { _ = put(one, 2, 3) }
+    }
+
+    /// As an HTTP tile with `no-cache` and an ETag, which has expired when it is stored.
+    @Test func entriesToBeRevalidatedStayOnTheServer() throws {
+        let server = try MemcachedServer()
+        defer { server.end() }
+        let one = try store([server.port])
+        let now = Int64(time(nil))
+        let freshness = TileStoreFreshness(stored: now, expires: now, usableUntil: now, entityTag: "x")
+        #expect(put(one, 1, 7, freshness: freshness) == .accepted && put(one, 2, 8) == .accepted)
+        one.renew(key(2), freshness)
+        one.close()
+        let other = try store([server.port])
+        #expect(get(other, 1) == .success(7) && get(other, 2) == .success(8))
+    }
+
+    /// A caller's deadline before the server's answer is not a failure of the server.
+    @Test func earlyDeadlinesAreNoFailures() throws {
+        let listener = try LoopbackListener { connection in
+            var bytes = [UInt8](repeating: 0, count: 4096)
+            while case let count = read(connection, &bytes, bytes.count), count > 0 {
+                let command = bytes[..<count]
+                var answer = ""
+                if command.starts(with: Array("get ".utf8)) { answer = "END\r\n" }
+                if command.starts(with: Array("add ".utf8)) { answer = "STORED\r\n" }
+                usleep(20_000)
+                if send(connection, answer, answer.utf8.count, Int32(MSG_NOSIGNAL)) < 0 { return }
+            }
+        }
+        let one = try store([listener.port])
+        for column in 0..<8 {
+            let end = MonotonicTime(nanoseconds: MonotonicTime.now.nanoseconds + 1_000_000)
+            // Late, unless the machine is.
+            _ = one.get(key(column), shape: shape, deadline: end) { _ in }
+        }
+        while get(one, 9) != .failure(.absent) {}
+        #expect(one.statistics.failures == 0 && one.serverStates == [.closed])
     }
 
     /// Each kind of failure is a miss. After a few the server is not asked, and once it works it is asked again.

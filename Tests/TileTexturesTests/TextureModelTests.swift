@@ -45,6 +45,53 @@ import Testing
         #expect(core.statistics.uploads > 10)
     }
 
+    /// Whether others cover a tile, and one that is to get a slot with them, against a grid of cells.
+    @Test(arguments: 1...4) func coverageIsThatOfAGrid(seed: Int) throws {
+        var dice = SplitMix64(seed: UInt64(seed) &+ 3000)
+        let pyramid = try TilePyramid.powerOfTwo(worldWidth: 1000, worldHeight: 700, tileSize: 32)
+        var coveredCount = 0
+        for round in 0..<2000 {
+            let level = dice.below(pyramid.levels.count)
+            let (columns, rows) = (pyramid.levels[level].columns, pyramid.levels[level].rows)
+            let own = tile(level, dice.below(columns), dice.below(rows))
+            // Each child or all of its children, less a few of them.
+            var held: Set<TileCoordinate> = []
+            for child in pyramid.children(of: own).map(Array.init) ?? [] {
+                let children = pyramid.children(of: child).map(Array.init) ?? []
+                if dice.oneIn(2) || children.isEmpty { held.insert(child) } else { held.formUnion(children) }
+                if dice.oneIn(4) { held.formUnion(children) }
+            }
+            let finer = Array(held).inOrder
+            for _ in 0..<dice.below(4) where !finer.isEmpty { held.remove(dice.element(of: finer)) }
+            let coarser = (0..<level).compactMap { pyramid.ancestor(of: own, at: $0) }
+            if !coarser.isEmpty, dice.oneIn(8) { held.insert(dice.element(of: coarser)) }
+            let others = finer + coarser + (pyramid.children(of: own).map(Array.init) ?? [])
+            var new: TileCoordinate?
+            if !others.isEmpty, !dice.oneIn(4) { new = dice.element(of: others) }
+            if let tile = new, held.contains(tile) { new = nil }
+
+            var table = SlotTable(limit: 64)
+            for tile in Array(held) + [own] {
+                let key = TextureKey(layer: LayerID(0), tile: tile)
+                let slot = table.takeFree()
+                table.assign(try #require(slot), to: key, generation: 1, frame: 1, isAhead: false)
+            }
+            let drawing = ScreenDrawing(table: table, pyramid: pyramid, layer: LayerID(0), blank: 7)
+            let all = held.union(new.map { [$0] } ?? [])
+            let finest = min(level + ScreenDrawing.descendantDepth, pyramid.levels.count - 1)
+            let isCovered = pyramid.range(overlapping: pyramid.worldRectangle(of: own), at: finest)
+                .allSatisfy { cell in
+                    (0...finest).contains { above in
+                        let tile = above == finest ? cell : pyramid.ancestor(of: cell, at: above)
+                        return tile.map { $0 != own && all.contains($0) } ?? false
+                    }
+                }
+            if isCovered { coveredCount += 1 }
+            hold(drawing.isCovered(own, with: new) == isCovered, "seed \(seed), round \(round): \(own), \(all)")
+        }
+        #expect((200...1800).contains(coveredCount))
+    }
+
     /// What a view at rest needs becomes sharp and stays so, whatever the limit. The view has to follow the bias.
     @Test(arguments: 1...12, [false, true]) func viewsAtRestBecomeSharp(seed: Int, neverShowsHoles: Bool) throws {
         var dice = SplitMix64(seed: UInt64(seed) &+ 1000)

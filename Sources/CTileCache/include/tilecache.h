@@ -293,8 +293,9 @@ TILECACHE_API void tilecache_destroy(tilecache_cache *cache);
  * Ends all work of a cache.
  *
  * Cancels requests. No tiles-ready callback begins afterwards. Pending fetches end with TILECACHE_FETCH_REMOVED, some
- * perhaps after this has returned. Frames and leases stay valid. Does not wait if called from a tiles-ready callback or
- * from a fetch's function.
+ * perhaps after this has returned. Frames and leases stay valid. Does not wait if called from a function that it would
+ * wait for: a tiles-ready callback, a fetch's function, a source's load, request or decode, a function passed to
+ * tilecache_request_complete() or one that the cache calls for tilecache_request_on_cancel().
  *
  * @param timeout how long to wait for running loads and callbacks, in nanoseconds, 0 or more.
  * @return TILECACHE_ERROR_TIMED_OUT if they had not ended by then; the cache is shut down all the same.
@@ -554,8 +555,8 @@ TILECACHE_API tilecache_status tilecache_request_on_cancel(
  * Reserves the tile's bytes now, unless they are reserved already.
  *
  * @param write called before this returns, and only if it returns TILECACHE_OK.
- * @return TILECACHE_ERROR_ALREADY_COMPLETED, or TILECACHE_ERROR_NO_ROOM if there is no room for the tile; the request
- *        is then completed.
+ * @return TILECACHE_ERROR_ALREADY_COMPLETED, or TILECACHE_ERROR_NO_ROOM if there is no room for the tile, or if it was
+ *        invalidated or its layer removed after the request; the request is then completed.
  */
 TILECACHE_API tilecache_status tilecache_request_complete(
     tilecache_request *request, tilecache_write_function write, void *context);
@@ -716,7 +717,8 @@ typedef struct tilecache_layer_options {
 TILECACHE_API tilecache_status tilecache_layer_options_init(tilecache_layer_options *options, size_t struct_size);
 
 /**
- * Adds a layer. A cache has at most 65,536 in its life; one more returns TILECACHE_ERROR_INVALID_ARGUMENT.
+ * Adds a layer. A cache has at most 65,536 at a time; one more returns TILECACHE_ERROR_INVALID_ARGUMENT, or
+ * TILECACHE_ERROR_INVALID_LAYER while removed ones still have loads or decoders under way.
  *
  * @param source copied; the layer owns its context from now on, unless this fails.
  * @param pyramid the levels and the world.
@@ -784,13 +786,14 @@ TILECACHE_API tilecache_status tilecache_unpin(
 /**
  * Pins single tiles, as tilecache_pin() does.
  *
+ * @param tile_count number of tiles, 0 to 2^34; 0 has no effect, and tiles may be NULL.
  * @return TILECACHE_ERROR_INVALID_CONFIGURATION if all pinned tiles would take more than half of the limit, or the
  *        layer does not have all of the tiles.
  */
 TILECACHE_API tilecache_status tilecache_pin_tiles(
     tilecache_cache *cache, tilecache_layer layer, const tilecache_coordinate *tiles, size_t tile_count);
 
-/** Unpins single tiles; tiles that are not pinned are ignored. */
+/** Unpins single tiles, as named for tilecache_pin_tiles(); tiles that are not pinned are ignored. */
 TILECACHE_API tilecache_status tilecache_unpin_tiles(
     tilecache_cache *cache, tilecache_layer layer, const tilecache_coordinate *tiles, size_t tile_count);
 
@@ -800,6 +803,8 @@ TILECACHE_API tilecache_status tilecache_unpin_tiles(
  *
  * They are evicted like all others. Ignored are tiles that are resident, absent, failed or nonexistent, and those
  * beyond a quarter of the limit or 4,096 tiles.
+ *
+ * @param tile_count as for tilecache_pin_tiles().
  */
 TILECACHE_API tilecache_status tilecache_prefetch(
     tilecache_cache *cache, tilecache_layer layer, const tilecache_coordinate *tiles, size_t tile_count);

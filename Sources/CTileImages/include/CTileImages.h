@@ -49,9 +49,6 @@ typedef struct {
 
 typedef struct ti_reader ti_reader;
 
-// Detects the format from the first bytes; 12 are enough.
-ti_format ti_format_of(const uint8_t *bytes, size_t count);
-
 // Opens an image in memory, which must stay until `ti_close`. NULL with `error` set if it is invalid.
 // The pixels are decoded by `ti_start`; until then only the header has been read.
 ti_reader *ti_open_memory(const uint8_t *bytes, size_t count, ti_info *info, ti_error *error);

@@ -28,7 +28,8 @@ typedef struct tilecache_source_layer_options {
     int32_t wraps_x;
     /** Pixels a side of a tile, 16 to 4096. Default: 0, as the source declares; 256 for servers and images. */
     int64_t tile_size;
-    /** Zooms of a server, 0 to 30; the first is level 0. Ignored for other sources. Default: 0 and 9. */
+    /** Zooms of a server with {z}, {x} and {y}, 0 to 30; the first is level 0. Ignored for other sources. Default: 0
+     *  and 9. */
     int32_t minimum_zoom, maximum_zoom;
     /** Header lines of each request to a server, "Name: value", separated by \n; copied. Default: NULL, none. */
     const char *headers;
@@ -118,7 +119,7 @@ TILECACHE_API tilecache_status tilecache_source_layer_describe_failure(
  * @param address UTF-8. disk:FOLDER or disk:FOLDER?limit=BYTES is a folder that one store at a time uses; it is created
  *        in an existing one. The limit of all files is 4 MiB to 32 TiB, a whole number of bytes or of KiB, MiB, GiB or
  *        TiB (512MiB). Default: 1 GiB. A folder with a ? in its name needs a limit.
- *        memcached:HOST:PORT,HOST:PORT are servers that processes share, up to 1,000, in the same order for all. The
+ *        memcached:HOST:PORT,HOST:PORT are servers that processes share, up to 100, in the same order for all. The
  *        default port is 11211.
  * @param store receives the handle, to be released with tilecache_store_close().
  * @return TILECACHE_ERROR_INVALID_STORE if the address has no such form or cannot be opened; tilecache_last_error()

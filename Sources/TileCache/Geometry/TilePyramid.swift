@@ -160,6 +160,9 @@ public struct TilePyramid: Hashable, Sendable {
         guard tileSize > 0, tileSize <= 1 << 30 else {
             throw .invalidPyramid("a tile size of 1 to 2^30 pixels is expected, not \(tileSize)")
         }
+        guard (0...1 << 20).contains(border) else {
+            throw .invalidPyramid("a border of 0 to 2^20 pixels is expected, not \(border)")
+        }
         var maximumLevel = 0
         while tileSize << maximumLevel < max(worldWidth, worldHeight) { maximumLevel += 1 }
         let levels = (0...maximumLevel).map { level in
