@@ -98,7 +98,7 @@ package struct Compare: Sendable {
     private func rows(_ runner: CompareRunner) throws -> (rows: [CompareRow], totals: [CompareRow]) {
         let tried = efforts.isEmpty ? [options.effort] : efforts
         func cells(_ budget: MemoryLimit, _ policies: [PrefetchKind], _ efforts: [Double]) -> [CompareCell] {
-            policies.flatMap { kind in efforts.map { CompareCell(budget: budget, policy: kind, effort: $0) } }
+            policies.flatMap { kind in efforts.map { CompareCell(budget: budget, policy: kind, effort: $0) } }.unique
         }
         try runner.run(
             budgets.flatMap { budget in
@@ -146,7 +146,9 @@ package struct Compare: Sendable {
         return CompareRow(
             source: source,
             trace: trace == nil ? nil : own.trace.name,
+            hash: trace == nil ? nil : own.trace.hash,
             policy: cell.policy.rawValue,
+            budget: cell.budget.description,
             screens: screens,
             byteLimit: own.memory.byteLimit,
             workers: options.workers,

@@ -100,8 +100,10 @@ final class CompareRunner: Sendable {
             let keys = (trace.map { [$0] } ?? traces(of: source)).map { Key(cell: cell, trace: $0) }
             let outcomes = keys.compactMap { state.outcomes[$0] }
             guard outcomes.count == keys.count else { return nil }
-            return ReplayTally(pooling: outcomes.map(\.tally))
+            var report = ReplayTally(pooling: outcomes.map(\.tally))
                 .pooledReport(name: outcomes.last?.trace.name ?? "", source: source)
+            if trace != nil { report.trace.hash = outcomes[0].trace.hash }
+            return report
         }
     }
 

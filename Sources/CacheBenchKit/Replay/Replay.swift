@@ -3,7 +3,7 @@ package import TileCache
 
 /// Reports of some traces, separate and pooled.
 package struct ReplayResult: Encodable, Sendable, Hashable {
-    /// Version of these fields. Version 1 was a report without `traces` and `total` if there was one trace.
+    /// Version of these fields.
     package var schema = 2
     package var traces: [ReplayReport]
     /// Sums of all of them; rates are of the sums.
