@@ -59,7 +59,8 @@ struct ReplayCommand: ParsableCommand {
             throw ValidationError("--export-loads is for the built-in world under --clock real")
         }
         try replay.validate(options)
-        try checks.validate(against: .emptyReplay(options))
+        let stores = [stores.disk, stores.shared].count { $0 != nil }
+        try checks.validate(against: .emptyReplay(options, hasSource: sourced.source != nil, storeCount: stores))
     }
 
     private var options: ReplayOptions {

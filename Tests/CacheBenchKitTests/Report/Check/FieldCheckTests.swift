@@ -193,6 +193,37 @@ import TileCache
         #expect(error?.description.contains("has no field demands.hitrat; near are demands.hitRate") == true)
     }
 
+    @Test(arguments: [
+        ("firstCompleteFrame", "50ms", 50), ("textures.timeToSharp.maximum", "1.2s", 1200),
+        ("tiers.waitMilliseconds", "2s", 2000), ("configuration.loadLatencyMilliseconds", "40ms", 40),
+        ("service.frameCost.p99", "50us", 0.05), ("trace.seconds", "2min", 120),
+        ("configuration.durationSeconds", "500ms", 0.5),
+        ("coverage.blankPixelMilliseconds", "50%", 0.5),
+    ])
+    func timesAreInTheUnitOfTheirField(field: String, text: String, value: Double) {
+        #expect(FieldUnit(of: field).number(text) == value)
+    }
+
+    /// Fields that only some runs have: tiers, the service's waits and the source's counts.
+    @Test func fieldsOfTheRunCanBeCheckedBeforeIt() throws {
+        func validate(_ condition: String, _ report: JSONTree?) throws {
+            try FieldCheck(condition).validate(against: #require(report))
+        }
+        var tiered = ReplayOptions()
+        tiered.tiers = [VirtualTiers.Tier(name: "disk", latency: 2_000_000)]
+        try validate("tiers.hits>=1", .emptyReplay(tiered))
+        try validate("tiers.waitMilliseconds<=2s", .emptyReplay(tiered))
+        var real = ReplayOptions()
+        real.clock = .real
+        try validate("service.frameCost.p99<=50ms", .emptyReplay(real))
+        try validate("service.demandWait.maximum<=50ms", .emptyReplay(real))
+        try validate("tileSource.loads>=0", .emptyReplay(real, hasSource: true))
+        try validate("tiers[1].hits>=1", .emptyReplay(real, storeCount: 2))
+        for condition in ["tiers.hits>=1", "service.frameCost.p99<=50ms", "tileSource.loads>=0"] {
+            #expect(throws: CheckError.self) { try validate(condition, .emptyReplay(ReplayOptions())) }
+        }
+    }
+
     @Test func anEffortThatWasFoundForEqualLoadsMayDiffer() throws {
         let equal = rows { $0["targetLoads"] = .number(900) }
         let now = rows {
