@@ -90,7 +90,7 @@ extension ReplayOptions {
         }
         if !tiers.isEmpty {
             let texts = tiers.map { tier in
-                "\(tier.name)=\(Figures.plain(Double(tier.latency) / 1e6))ms"
+                "\(tier.name)=\(Figures.time(Double(tier.latency) / 1e6, unit: "ms"))"
                     + (tier.byteLimit.map { ":\(MemoryLimit.bytes($0))" } ?? "")
             }
             values["store"] = .text(texts.joined(separator: ","))

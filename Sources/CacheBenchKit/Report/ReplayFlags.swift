@@ -13,8 +13,10 @@ enum ReplayFlags {
         var words: [String] = []
         func add(_ keys: String..., flag: String? = nil, unit: String = "") {
             for key in keys where configuration[key] != unsaid[key] {
-                guard let value = configuration[key]?.flagText else { continue }
-                words.append("--\(flag ?? name(ofKey: key)) \(value)\(unit)")
+                guard let value = configuration[key], let text = value.flagText else { continue }
+                var shown = text + unit
+                if case .number(let time) = value, !unit.isEmpty { shown = Figures.time(time, unit: unit) }
+                words.append("--\(flag ?? name(ofKey: key)) \(shown)")
             }
         }
         add("targetHitRate", "targetBlank", "maximumWaste")

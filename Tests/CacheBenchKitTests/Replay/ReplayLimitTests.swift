@@ -1,8 +1,9 @@
-import CacheBenchKit
 import Foundation
 import PanTraces
 import Testing
 import TileCache
+
+@testable import CacheBenchKit
 
 /// Bounds that a trace, a flag and the library must agree on.
 @Suite struct ReplayLimitTests {
@@ -18,5 +19,16 @@ import TileCache
         let value: ConfigurationValue = Int(exactly: seed).map { .integer($0) } ?? .unsigned(seed)
         let text = String(decoding: try JSONEncoder().encode([value]), as: UTF8.self)
         #expect(text == "[\(seed)]")
+    }
+
+    /// Flags take no exponent.
+    @Test func shortTimesArePrintedAsFlagsTakeThem() {
+        var options = ReplayOptions()
+        options.loadLatency = 50
+        options.tiers = [VirtualTiers.Tier(name: "disk", latency: 7)]
+        options.duration = 20
+        let words = ReplayFlags.words(options.resolvedConfiguration(scene: nil, byteLimit: nil))
+        #expect(words.contains("--load-latency 50ns") && words.contains("--store disk=7ns"))
+        #expect(words.contains("--duration 20ns"))
     }
 }
