@@ -21,6 +21,12 @@ import TileCache
         #expect(text == "[\(seed)]")
     }
 
+    @Test func aSlowClockSleepsWithinTheRangeOfIntegers() {
+        let clock = ReplayClockTime(speed: 0.1)
+        #expect(clock.realNanoseconds(of: 1_000_000_000) == 10_000_000_000)
+        #expect(clock.realNanoseconds(of: .max) == 1_000_000_000_000_000_000)
+    }
+
     /// Flags take no exponent.
     @Test func shortTimesArePrintedAsFlagsTakeThem() {
         var options = ReplayOptions()
@@ -30,5 +36,29 @@ import TileCache
         let words = ReplayFlags.words(options.resolvedConfiguration(scene: nil, byteLimit: nil))
         #expect(words.contains("--load-latency 50ns") && words.contains("--store disk=7ns"))
         #expect(words.contains("--duration 20ns"))
+    }
+
+    @Test(arguments: [TilePixelFormat.bgra8, .gray8, .gray16, .rgba16, .float32], [nil, 0] as [Int64?])
+    func theRealClockTakesEachFormat(format: TilePixelFormat, latency: Int64?) throws {
+        var options = ReplayOptions()
+        options.clock = .real
+        options.pixelFormat = format
+        options.loadLatency = latency
+        options.duration = 500_000_000
+        let report = try Replay(options).run(ReplayInput(builtIn: options)).total
+        #expect(report.loads.finished > 0 && report.loads.failed == 0)
+    }
+
+    /// Prefetches that are still in flight at the end were of no use.
+    @Test func everyPrefetchOfTheRealClockHasAnEnd() throws {
+        var options = ReplayOptions()
+        options.clock = .real
+        options.speed = 20
+        options.workers = 16
+        options.loadLatency = 1_500_000_000
+        options.duration = 4_000_000_000
+        let counts = try Replay(options).run(ReplayInput(lively: options)).total.prefetch
+        #expect(counts.started > 0)
+        #expect(counts.started == counts.useful + counts.late + counts.wasted + counts.cancelled)
     }
 }
