@@ -21,6 +21,33 @@ import TileCache
         #expect(text == "[\(seed)]")
     }
 
+    /// A view of 640x480 shows the whole world, 200x200 screen pixels, however it is turned.
+    @Test(arguments: [0, 0.001, -0.5, 1.6, 1e9])
+    func aRotatedViewShowsAsMuchOfTheWorld(rotation: Double) throws {
+        let flat = try TilePyramid.powerOfTwo(worldWidth: 1000, worldHeight: 1000)
+        var view = TileViewport(center: WorldPoint(x: 500, y: 500), width: 640, height: 480, scale: 0.2)
+        view.rotation = rotation
+        #expect(abs(ReplayCourse.worldPixels(of: view, flat) - 40_000) < 1e-6)
+        // Within the world the view itself, beside it nothing.
+        view.scale = 64
+        #expect(abs(ReplayCourse.worldPixels(of: view, flat) - 640 * 480) < 1e-6)
+        view.center.x = -100
+        #expect(ReplayCourse.worldPixels(of: view, flat) == 0)
+        // A world that wraps has no edge to the left.
+        let round = try TilePyramid.powerOfTwo(worldWidth: 1000, worldHeight: 1000, wrapsX: true)
+        #expect(abs(ReplayCourse.worldPixels(of: view, round) - 640 * 480) < 1e-6)
+    }
+
+    /// A strip as wide as the screen. Its area in world pixels is out of range.
+    @Test(arguments: [0, 1e-9])
+    func theAreaIsInRangeAtTheSmallestScale(rotation: Double) throws {
+        let round = try TilePyramid.powerOfTwo(worldWidth: 131_072, worldHeight: 131_072, wrapsX: true)
+        let center = WorldPoint(x: 500, y: 500)
+        let view = TileViewport(center: center, width: 640, height: 480, scale: 1e-302, rotation: rotation)
+        let area = ReplayCourse.worldPixels(of: view, round)
+        #expect(area >= 0 && area < 1e-6)
+    }
+
     @Test func aSlowClockSleepsWithinTheRangeOfIntegers() {
         let clock = ReplayClockTime(speed: 0.1)
         #expect(clock.realNanoseconds(of: 1_000_000_000) == 10_000_000_000)
