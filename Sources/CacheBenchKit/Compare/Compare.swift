@@ -48,6 +48,7 @@ package struct Compare: Sendable {
             var learning = options
             learning.cost = .none
             learning.memoryLimit = budgets.first ?? options.memoryLimit
+            learning.limitFlag = "--budgets"
             let learned = try Learn(learning).leavingOneOut(of: paths, shouldStop: shouldStop, progress: progress)
             profiles = learned ?? [:]
         }
@@ -80,6 +81,7 @@ package struct Compare: Sendable {
     private func shared(by options: ReplayOptions) -> [String: ConfigurationValue] {
         let own: Set = ["memoryLimit", "byteLimit", "prefetch", "eviction", "effort"]
         var values = options.resolvedConfiguration(scene: nil, byteLimit: nil).filter { !own.contains($0.key) }
+        ReplayFlags.add(options.overrides, to: &values)
         func add(_ key: String, _ words: [String]) {
             values[key] = words.isEmpty ? ConfigurationValue.none : .text(words.joined(separator: ","))
         }

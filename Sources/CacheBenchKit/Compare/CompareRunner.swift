@@ -110,6 +110,7 @@ final class CompareRunner: Sendable {
     private func options(for cell: CompareCell) -> ReplayOptions {
         var options = options.with(cell.policy)
         options.memoryLimit = cell.budget
+        options.limitFlag = "--budgets"
         options.effort = cell.effort
         return options
     }

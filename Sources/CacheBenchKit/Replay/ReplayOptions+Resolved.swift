@@ -16,11 +16,11 @@ extension ReplayOptions {
     ) throws(ReplayError) -> (bytes: Int, grantsBookkeeping: Bool) {
         let slotBytes = VirtualCache.slotBytes(ofTile: tileBytes)
         guard let limit = memoryLimit.resolved(scene: scene, slotBytes: slotBytes), limit.bytes <= 1 << 46 else {
-            throw ReplayError("--memory-limit \(memoryLimit) is more than 64 TiB")
+            throw ReplayError("\(limitFlag) \(memoryLimit) is more than 64 TiB")
         }
         try require(
             limit.bytes >= slotBytes,
-            "--memory-limit \(memoryLimit) holds no tile: one takes \(slotBytes) bytes"
+            "\(limitFlag) \(memoryLimit) holds no tile: one takes \(slotBytes) bytes"
         )
         return limit
     }

@@ -72,8 +72,8 @@ enum ReplayFlags {
 
     /// Adds flags of the scene to a configuration without a trace's.
     static func add(_ overrides: PanTraceOverrides, to configuration: inout [String: ConfigurationValue]) {
-        configuration["tileSize"] = overrides.tileSize.map { .integer($0) } ?? ConfigurationValue.none
-        configuration["viewport"] = overrides.viewport.map { .text("\($0.width)x\($0.height)") }
+        configuration["tileSize"] = overrides.tileSize.map { .integer($0) }
+        configuration["viewport"] = overrides.viewport.map { .text(Figures.size($0)) }
         configuration["world"] = overrides.world.map { .text("\(Int($0.width))x\(Int($0.height))") }
         configuration["wrapsX"] = overrides.wrapsX.map { .flag($0) }
     }

@@ -281,4 +281,19 @@ import Testing
             #expect(error?.description.contains("different traces") == true)
         }
     }
+
+    @Test func theFlagsHaveTheSceneAndMessagesTheFlag() throws {
+        try Self.withTraces { paths in
+            var options = Self.options()
+            options.overrides.tileSize = 128
+            options.overrides.viewport = .init(viewport: "300x200")
+            options.overrides.wrapsX = true
+            let report = try Compare(options: options, policies: [.none], budgets: [.screens(2)]).run(paths: paths)
+            let text = CompareText.text(report).split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            #expect(text.contains("--tile-size 128") && text.contains("--viewport 300x200 --wrap-x"))
+            let small = Compare(options: options, policies: [.none], budgets: [.bytes(1024)])
+            let error = #expect(throws: ReplayError.self) { try small.run(paths: paths) }
+            #expect(error?.description == "--budgets 1KiB holds no tile: one takes 65536 bytes")
+        }
+    }
 }

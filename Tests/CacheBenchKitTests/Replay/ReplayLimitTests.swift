@@ -54,6 +54,40 @@ import TileCache
         #expect(clock.realNanoseconds(of: .max) == 1_000_000_000_000_000_000)
     }
 
+    /// Less than a tile is too little, not too much.
+    @Test func limitsOutOfRangeSayOnWhichSide() throws {
+        func error(_ limit: MemoryLimit) -> String? {
+            var options = ReplayOptions()
+            options.memoryLimit = limit
+            let asked = options
+            let error = #expect(throws: ReplayError.self) { try Replay(asked).run(ReplayInput(builtIn: asked)) }
+            return error?.description
+        }
+        #expect(error(.screens(0.01)) == "--memory-limit 0.01screens holds no tile: one takes 262144 bytes")
+        #expect(error(.screens(1e9)) == "--memory-limit 1000000000screens is more than 64 TiB")
+    }
+
+    /// The sums of several traces have the scene's flags that were given, and no others.
+    @Test func theFlagsOfSeveralTracesHaveTheScene() throws {
+        func total(_ change: (inout ReplayOptions) -> Void = { _ in }) throws -> [String: ConfigurationValue] {
+            var options = ReplayOptions()
+            options.duration = 200_000_000
+            change(&options)
+            let asked = options
+            let input = { @Sendable in try ReplayInput(builtIn: asked) }
+            return try Replay(asked).run([input, input]).total.configuration
+        }
+        let scene = try total {
+            $0.overrides.tileSize = 128
+            $0.overrides.world = .init(world: "65536x65536")
+            $0.overrides.wrapsX = false
+        }
+        let words = ReplayFlags.words(scene)
+        #expect(words.contains("--tile-size 128") && words.contains("--world 65536x65536"))
+        #expect(words.contains("--no-wrap-x"))
+        #expect(try Set(total().keys).isDisjoint(with: ["tileSize", "viewport", "world", "wrapsX"]))
+    }
+
     /// Flags take no exponent.
     @Test func shortTimesArePrintedAsFlagsTakeThem() {
         var options = ReplayOptions()
