@@ -2,7 +2,8 @@
 struct TownGrid {
     /// Built-up above 0.
     private(set) var density: [Float]
-    private var owners: [Int16]
+    /// 32 bits: at low zoom a large tile has more settlements than 16 bits count.
+    private var owners: [Int32]
     private let settlements: [Settlement]
 
     /// - Parameters:
@@ -13,7 +14,7 @@ struct TownGrid {
         let columns = frame.columns
         let rows = frame.rows
         density = [Float](repeating: -1, count: columns * rows)
-        owners = [Int16](repeating: -1, count: columns * rows)
+        owners = [Int32](repeating: -1, count: columns * rows)
         self.settlements = settlements
         let spacing = Double(TileFrame.step) * frame.worldPerPixel
         for (index, settlement) in settlements.enumerated() {
@@ -38,7 +39,7 @@ struct TownGrid {
                     let value = Float(1 - distance) + fray
                     if value > density[j * columns + i] {
                         density[j * columns + i] = value
-                        owners[j * columns + i] = Int16(index)
+                        owners[j * columns + i] = Int32(index)
                     }
                 }
             }

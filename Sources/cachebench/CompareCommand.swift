@@ -72,9 +72,20 @@ struct CompareCommand: ParsableCommand {
     @OptionGroup var output: PageArguments
 
     func validate() throws {
-        try replay.validate(replay.options())
+        try replay.validate(replay.options(), policies: policies)
         guard learn == nil || (replay.profile == nil && picture == nil) else {
             throw ValidationError("--learn makes the profiles: it cannot go with --profile or --picture")
+        }
+        let ofReports = [
+            ("--check", !checks.conditions.isEmpty), ("--baseline", checks.baseline != nil),
+            ("--efforts", !efforts.isEmpty), ("--equal-loads", equalLoads != nil),
+            ("--format", output.format != .table), ("--output", output.file.output != nil),
+        ]
+        if picture != nil, let flag = ofReports.first(where: \.1)?.0 {
+            throw ValidationError("--picture writes a picture instead of a report: it cannot go with \(flag)")
+        }
+        guard !traces.contains("-") else {
+            throw ValidationError("compare reads its traces many times: it takes files, not standard input")
         }
         try checks.validate(against: nil)
     }

@@ -44,6 +44,12 @@ struct FarmCommand: ParsableCommand {
 
     @OptionGroup var output: OutputArguments
 
+    func validate() throws {
+        guard !traces.contains("-") else {
+            throw ValidationError("the processes of farm read the traces: it takes files, not standard input")
+        }
+    }
+
     func run() throws {
         try Failure.reported {
             let writer = try ReportWriter(path: output.file.output)
@@ -53,17 +59,15 @@ struct FarmCommand: ParsableCommand {
             defer { try? FileManager.default.removeItem(at: folder) }
             let paths = try traces.isEmpty ? generate(in: folder) : PanTraceList.paths(traces)
             var children: [(process: Process, report: URL, loads: URL)] = []
+            // Before the folder is removed, whatever ends the command.
+            defer { Self.end(children.map(\.process)) }
             for index in 0..<processes {
                 let report = folder.appendingPathComponent("report-\(index).json")
                 let loads = folder.appendingPathComponent("loads-\(index)")
                 let process = try Self.start(arguments(paths[index % paths.count], report, loads))
                 children.append((process, report, loads))
             }
-            for child in children { child.process.waitUntilExit() }
-            if Interruption.hasCome { throw Interruption.end("the processes did not finish") }
-            guard children.allSatisfy({ $0.process.terminationStatus == 0 }) else {
-                throw Failure("a process of the farm failed")
-            }
+            try Self.wait(for: children.map(\.process), failure: "a process of the farm failed")
             let rows = try children.enumerated().map { index, child in
                 try FarmReport.Row(
                     trace: (paths[index % paths.count] as NSString).lastPathComponent,
@@ -91,11 +95,28 @@ struct FarmCommand: ParsableCommand {
         return process
     }
 
+    /// Waits until all processes have ended well. One that fails, or an interrupt, ends the wait with an error.
+    private static func wait(for processes: [Process], failure: String) throws {
+        while processes.contains(where: { $0.isRunning }),
+            processes.allSatisfy({ $0.isRunning || $0.terminationStatus == 0 })
+        {
+            if Interruption.hasCome { throw Interruption.end("the processes did not finish") }
+            usleep(20_000)
+        }
+        guard processes.allSatisfy({ !$0.isRunning && $0.terminationStatus == 0 }) else { throw Failure(failure) }
+    }
+
+    /// Interrupts the processes that still run, and waits for them. Each is in a process group of its own, which Ctrl-C
+    /// in the terminal does not reach.
+    private static func end(_ processes: [Process]) {
+        for process in processes where process.isRunning { process.interrupt() }
+        for process in processes { process.waitUntilExit() }
+    }
+
     private func arguments(_ trace: String, _ report: URL, _ loads: URL) -> [String] {
-        let milliseconds = { (time: Int64) in "\(Double(time) / 1e6)ms" }
-        return [
+        [
             "replay", "--clock", "real", "--format", "json", "--output", report.path, "--export-loads", loads.path,
-            "--duration", milliseconds(duration), "--load-latency", milliseconds(loadLatency), "--memory-limit",
+            "--duration", "\(duration)ns", "--load-latency", "\(loadLatency)ns", "--memory-limit",
             memoryLimit.description,
         ] + (shared.map { ["--shared", $0] } ?? []) + [trace]
     }
@@ -108,8 +129,8 @@ struct FarmCommand: ParsableCommand {
             let process = try Self.start([
                 "generate", "--preset", "map", "--seed", "\(seed)", "--duration", seconds, "--output", path,
             ])
-            process.waitUntilExit()
-            guard process.terminationStatus == 0 else { throw Failure("no trace could be generated in \(folder.path)") }
+            defer { Self.end([process]) }
+            try Self.wait(for: [process], failure: "no trace could be generated in \(folder.path)")
             return path
         }
     }

@@ -131,7 +131,7 @@ struct ReplayArguments: ParsableArguments {
 
     // MARK: Levels
 
-    @Option("Octaves that the scale may pass a level's bound before the level changes.", .number(0...16))
+    @Option("Octaves that the scale may pass a level's bound before the level changes, 0 to 1.", .number(0...1))
     var hysteresis = usual.hysteresis
 
     @Option("Octaves coarser than 1:1 that are good enough.", .number(-8...8))
@@ -172,7 +172,12 @@ struct ReplayArguments: ParsableArguments {
         return options
     }
 
-    func validate(_ options: ReplayOptions) throws {
+    /// - Parameter policies: All policies that are replayed. Default: that of the options.
+    func validate(_ options: ReplayOptions, policies: [PrefetchKind]? = nil) throws {
+        if !(policies ?? [options.prefetch]).contains(.tilecache) {
+            let flag = profile != nil ? "--profile" : without.isEmpty ? nil : "--without"
+            if let flag { throw ValidationError("\(flag) is for the policy 'tilecache', which is not replayed") }
+        }
         if loadLatency == .drawn, options.clock == .virtual {
             throw ValidationError("--load-latency none needs --clock real: the virtual clock draws nothing")
         }

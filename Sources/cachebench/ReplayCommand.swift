@@ -58,8 +58,12 @@ struct ReplayCommand: ParsableCommand {
         if exportLoads != nil, options.clock == .virtual || sourced.source != nil {
             throw ValidationError("--export-loads is for the built-in world under --clock real")
         }
+        if exportKeys != nil, sourced.source != nil {
+            throw ValidationError("--export-keys is for the built-in world: a --source has other tiles")
+        }
         try replay.validate(options)
-        try checks.validate(against: .emptyReplay(options))
+        let stores = [stores.disk, stores.shared].count { $0 != nil }
+        try checks.validate(against: .emptyReplay(options, hasSource: sourced.source != nil, storeCount: stores))
     }
 
     private var options: ReplayOptions {
@@ -77,6 +81,7 @@ struct ReplayCommand: ParsableCommand {
         try Failure.reported {
             let options = options
             let writer = try ReportWriter(path: output.file.output)
+            let loadWriter = try exportLoads.map { try ReportWriter(path: $0, flag: "--export-loads") }
             let baseline = try checks.readBaseline()
             let inputs = try namedInputs(traces, options)
             Interruption.watch()
@@ -102,9 +107,7 @@ struct ReplayCommand: ParsableCommand {
                     progress: { progress.finished($0) }
                 )
                 progress.end()
-                if let exportLoads {
-                    try ReportWriter(path: exportLoads, flag: "--export-loads").write(loads.text)
-                }
+                try loadWriter?.write(loads.text)
                 let table = ReplayText.text(result, style: writer.style)
                 try writer.write(result, as: output.format, table: table) { try ReplayPage.text(result) }
                 if result.wasStopped {

@@ -15,14 +15,30 @@ struct ReportWriter {
             self.path = nil
             return
         }
-        // Resolves symbolic links, so that their target is replaced and not the link.
-        let resolved = realpath(path, nil)
-        defer { free(resolved) }
-        self.path = resolved.map { String(cString: $0) } ?? path
         guard !path.isEmpty else { throw Failure("\(flag) takes the name of a file") }
-        let target = resolved == nil ? Self.folder(of: path) : self.path!
-        if access(target, W_OK) != 0 { throw failure(path) }
-        if Self.kind(of: self.path!) == S_IFDIR { throw Failure("\(flag) \(path): is a directory") }
+        guard let target = Self.target(of: path) else {
+            throw Failure("\(flag) \(path): a file is expected, not a circle of symbolic links")
+        }
+        self.path = target
+        let kind = Self.mode(of: target).map { $0 & S_IFMT }
+        if kind == S_IFDIR { throw Failure("\(flag) \(path): is a directory") }
+        if kind != nil, access(target, W_OK) != 0 { throw failure(path) }
+        // A file is made beside it and renamed.
+        let folder = Self.folder(of: target)
+        if kind ?? S_IFREG == S_IFREG, access(folder, W_OK) != 0 {
+            throw Failure("\(flag) \(path): \(Self.reason); a folder that can be written is expected, not \(folder)")
+        }
+    }
+
+    /// The end of symbolic links, so that their target is replaced and not the link. There may be no file yet. `nil` if
+    /// there are more links than the system follows.
+    private static func target(of path: String) -> String? {
+        var target = path
+        for _ in 0...40 {
+            guard let next = try? FileManager.default.destinationOfSymbolicLink(atPath: target) else { return target }
+            target = next.hasPrefix("/") ? next : folder(of: target) + "/" + next
+        }
+        return nil
     }
 
     /// Colours for terminals, unless the user has turned them off.
@@ -68,11 +84,14 @@ struct ReportWriter {
             return
         }
         // Devices and pipes are written directly; only files are replaced.
-        let isReplaced = Self.kind(of: path).map { $0 == S_IFREG } ?? true
+        let mode = Self.mode(of: path)
+        let isReplaced = mode.map { $0 & S_IFMT == S_IFREG } ?? true
         let place = isReplaced ? "\(path).\(getpid()).partial" : path
         let descriptor = open(place, O_WRONLY | O_CLOEXEC | (isReplaced ? O_CREAT | O_EXCL : 0), 0o666)
         guard descriptor >= 0 else { throw failure(path) }
         do {
+            // The new file has the permissions of the one that it replaces.
+            if isReplaced, let mode, fchmod(descriptor, mode & 0o777) != 0 { throw failure(path) }
             try body { try put($0, to: descriptor) }
         } catch {
             close(descriptor)
@@ -108,9 +127,9 @@ struct ReportWriter {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    private static func kind(of path: String) -> mode_t? {
+    private static func mode(of path: String) -> mode_t? {
         var status = stat()
-        return stat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
+        return stat(path, &status) == 0 ? status.st_mode : nil
     }
 
     private static var reason: String { String(cString: strerror(errno)) }

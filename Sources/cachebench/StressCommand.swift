@@ -79,7 +79,8 @@ struct StressCommand: ParsableCommand {
             choices.isEmpty ? "none" : choices.map(\.rawValue).sorted().joined(separator: ",")
         }
         return "--seed \(options.seed) --threads \(options.threads) --faults \(list(options.faults)) "
-            + "--features \(list(options.features))"
+            + "--features \(list(options.features)) --memory-limit \(MemoryLimit.bytes(options.byteLimit))"
+            + (options.workers.map { " --workers \($0)" } ?? "")
     }
 
     func validate() throws {

@@ -20,8 +20,8 @@ struct ThroughputCommand: ParsableCommand {
     )
     var tiles: String?
 
-    @Option(help: "Rounds for the medians, 1 to 1000.")
-    var rounds = 15
+    @Option(help: "Rounds for the medians, 1 to 1000. (default: \(usualRounds))")
+    var rounds: Int?
 
     @Option(
         parsing: .upToNextOption,
@@ -38,7 +38,13 @@ struct ThroughputCommand: ParsableCommand {
         for count in held where !(1000...2_000_000).contains(count) {
             throw ValidationError("--held takes 1000 to 2000000 tiles, not \(count)")
         }
-        guard (1...1000).contains(rounds) else { throw ValidationError("--rounds takes 1 to 1000, not \(rounds)") }
+        if let rounds, !(1...1000).contains(rounds) {
+            throw ValidationError("--rounds takes 1 to 1000, not \(rounds)")
+        }
+        if !held.isEmpty, tiles != nil || rounds != nil {
+            let flag = tiles != nil ? "--tiles" : "--rounds"
+            throw ValidationError("--held measures calls once, with tiles of its own: it cannot go with \(flag)")
+        }
     }
 
     func run() throws {
@@ -56,7 +62,7 @@ struct ThroughputCommand: ParsableCommand {
             }
             Interruption.watch()
             defer { progress.end() }
-            let report = try Throughput(directory: tiles, rounds: rounds).run(
+            let report = try Throughput(directory: tiles, rounds: rounds ?? usualRounds).run(
                 shouldStop: { Interruption.hasCome },
                 progress: { progress.show("measuring: \($0), \($1) of \($2) parts") }
             )
@@ -66,3 +72,5 @@ struct ThroughputCommand: ParsableCommand {
         }
     }
 }
+
+private let usualRounds = 15

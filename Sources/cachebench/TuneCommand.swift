@@ -88,7 +88,7 @@ struct TuneCommand: ParsableCommand {
 
     func validate() throws {
         let options = replayOptions
-        try replay.validate(options)
+        try replay.validate(options, policies: policies + [options.prefetch])
         guard targetHitRate == nil || targetBlank == nil else {
             throw ValidationError("--target-hit-rate and --target-blank are two targets: give one")
         }

@@ -62,6 +62,28 @@ struct MessageTests {
         Line(words: "compare --load-latency none traces", says: ["--load-latency none needs --clock real"]),
         Line(words: "compare --memory-limit 1MiB traces", says: ["Unknown option '--memory-limit'"]),
         Line(words: "tune --clock real", says: ["Unknown option '--clock'"]),
+        Line(words: "replay --prefetch ring --profile /nonexistent", says: ["--profile is for the policy 'tilecache'"]),
+        Line(words: "replay --prefetch ring --without pan", says: ["--without is for the policy 'tilecache'"]),
+        Line(words: "compare --policies ring --without pan traces", says: ["--without is for the policy 'tilecache'"]),
+        Line(words: "throughput --tiles /nonexistent --held 1000", says: ["--held", "cannot go with --tiles"]),
+        Line(words: "throughput --rounds 5 --held 1000", says: ["--held", "cannot go with --rounds"]),
+        Line(words: "compare --picture a.svg --check demands>1 traces", says: ["--picture", "cannot go with --check"]),
+        Line(words: "compare --picture a.svg --baseline a traces", says: ["--picture", "cannot go with --baseline"]),
+        Line(words: "compare --picture a.svg --efforts 0.1 traces", says: ["--picture", "cannot go with --efforts"]),
+        Line(
+            words: "compare --picture a.svg --equal-loads smallest traces",
+            says: ["--picture", "cannot go with --equal-loads"]
+        ),
+        Line(words: "compare --picture a.svg --format json traces", says: ["--picture", "cannot go with --format"]),
+        Line(words: "compare --picture a.svg --output b traces", says: ["--picture", "cannot go with --output"]),
+        Line(
+            words: "replay --source xyz:/tmp --export-keys keys",
+            says: ["--export-keys", "a --source has other tiles"]
+        ),
+        // Traces that are read several times.
+        Line(words: "compare -", says: ["compare", "it takes files, not standard input"]),
+        Line(words: "tune -", says: ["tune", "it takes files, not standard input"]),
+        Line(words: "farm -", says: ["farm", "it takes files, not standard input"]),
         // Negative numbers.
         Line(words: "replay --viewport -5x10", says: ["'-5x10' is invalid for '--viewport", "WIDTHxHEIGHT"]),
         Line(words: "replay --world -1x-1", says: ["'-1x-1' is invalid for '--world", "WIDTHxHEIGHT"]),
@@ -78,6 +100,8 @@ struct MessageTests {
         Line(words: "compare --budgets -1MiB traces", says: ["not '-1MiB'"]),
         // Values out of range.
         Line(words: "replay --workers 2 --reserved-workers 2", says: ["--reserved-workers takes 0 to 1"]),
+        Line(words: "replay --hysteresis 2", says: ["'2' is invalid", "0 to 1"]),
+        Line(words: "tune --budgets 1KiB", code: 2, says: ["--budgets 1KiB holds no tile"]),
         Line(words: "replay --prefetch oracle --clock real", says: ["the oracle needs --clock virtual"]),
         Line(words: "replay --memory-limit 3lbs", says: ["'3lbs' is invalid", "64MiB"]),
     ]

@@ -1,6 +1,7 @@
-import DemoWorld
 import Testing
 import TileCache
+
+@testable import DemoWorld
 
 @Suite struct DemoWorldTests {
     private func tile(
@@ -54,6 +55,19 @@ import TileCache
             }
             #expect(isEqual)
         }
+    }
+
+    /// A tile of a small world, whose copies have more settlements than 16 bits count. Only the last one is in it.
+    @Test func aTileHasAnyNumberOfSettlements() {
+        func settlement(_ x: Double) -> Settlement {
+            Settlement(rank: 0, x: x, y: 32, radius: 8, cosine: 1, sine: 0, bits: 0)
+        }
+        let grid = TownGrid(
+            frame: TileFrame(worldPerPixel: 1, left: 0, top: 0, size: 64),
+            settlements: [Settlement](repeating: settlement(-1000), count: 40_000) + [settlement(32)],
+            terrain: Terrain(worldWidth: 1000, seed: 1)
+        )
+        #expect(grid.owner(8 * 17 + 8, 17)?.x == 32)
     }
 
     /// Four columns of level 2: the fifth is the first again.

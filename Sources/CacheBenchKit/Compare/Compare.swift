@@ -48,6 +48,7 @@ package struct Compare: Sendable {
             var learning = options
             learning.cost = .none
             learning.memoryLimit = budgets.first ?? options.memoryLimit
+            learning.limitFlag = "--budgets"
             let learned = try Learn(learning).leavingOneOut(of: paths, shouldStop: shouldStop, progress: progress)
             profiles = learned ?? [:]
         }
@@ -80,6 +81,7 @@ package struct Compare: Sendable {
     private func shared(by options: ReplayOptions) -> [String: ConfigurationValue] {
         let own: Set = ["memoryLimit", "byteLimit", "prefetch", "eviction", "effort"]
         var values = options.resolvedConfiguration(scene: nil, byteLimit: nil).filter { !own.contains($0.key) }
+        ReplayFlags.add(options.overrides, to: &values)
         func add(_ key: String, _ words: [String]) {
             values[key] = words.isEmpty ? ConfigurationValue.none : .text(words.joined(separator: ","))
         }
@@ -98,7 +100,7 @@ package struct Compare: Sendable {
     private func rows(_ runner: CompareRunner) throws -> (rows: [CompareRow], totals: [CompareRow]) {
         let tried = efforts.isEmpty ? [options.effort] : efforts
         func cells(_ budget: MemoryLimit, _ policies: [PrefetchKind], _ efforts: [Double]) -> [CompareCell] {
-            policies.flatMap { kind in efforts.map { CompareCell(budget: budget, policy: kind, effort: $0) } }
+            policies.flatMap { kind in efforts.map { CompareCell(budget: budget, policy: kind, effort: $0) } }.unique
         }
         try runner.run(
             budgets.flatMap { budget in
@@ -146,7 +148,9 @@ package struct Compare: Sendable {
         return CompareRow(
             source: source,
             trace: trace == nil ? nil : own.trace.name,
+            hash: trace == nil ? nil : own.trace.hash,
             policy: cell.policy.rawValue,
+            budget: cell.budget.description,
             screens: screens,
             byteLimit: own.memory.byteLimit,
             workers: options.workers,

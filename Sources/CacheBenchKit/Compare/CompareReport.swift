@@ -6,7 +6,11 @@ package struct CompareRow: Encodable, Sendable, Hashable {
     package var source: String
     /// Name of the trace; `null` if the traces of a source are pooled.
     @Nullable package var trace: String?
+    /// Hash of the trace's samples, as in ``ReplayReport/Trace``; `null` if the traces of a source are pooled.
+    @Nullable package var hash: String?
     package var policy: String
+    /// Budget as it was given, such as `2screens`.
+    package var budget: String
     /// Budget in screens, if it was given so.
     @Nullable package var screens: Double?
     /// Limit in bytes; the largest if traces are pooled.

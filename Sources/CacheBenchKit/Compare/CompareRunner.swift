@@ -100,14 +100,17 @@ final class CompareRunner: Sendable {
             let keys = (trace.map { [$0] } ?? traces(of: source)).map { Key(cell: cell, trace: $0) }
             let outcomes = keys.compactMap { state.outcomes[$0] }
             guard outcomes.count == keys.count else { return nil }
-            return ReplayTally(pooling: outcomes.map(\.tally))
+            var report = ReplayTally(pooling: outcomes.map(\.tally))
                 .pooledReport(name: outcomes.last?.trace.name ?? "", source: source)
+            if trace != nil { report.trace.hash = outcomes[0].trace.hash }
+            return report
         }
     }
 
     private func options(for cell: CompareCell) -> ReplayOptions {
         var options = options.with(cell.policy)
         options.memoryLimit = cell.budget
+        options.limitFlag = "--budgets"
         options.effort = cell.effort
         return options
     }

@@ -38,10 +38,4 @@ package struct BuiltInSession: Sendable {
             otherEntries: [.init(key: "kind", value: "built-in map session")]
         )
     }
-
-    package var text: String {
-        samples.reduce(into: PanTraceFormat.headerText(header, includesRotation: false)) {
-            $0 += PanTraceFormat.line($1, includesRotation: false)
-        }
-    }
 }

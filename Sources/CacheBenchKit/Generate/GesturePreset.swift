@@ -33,8 +33,6 @@ package enum GesturePreset: String, Sendable, CaseIterable {
         }
     }
 
-    package var isSession: Bool { self == .map || self == .photoSession || self == .slide }
-
     /// Default size of the view in screen pixels.
     package var viewport: PanTraceHeader.Size {
         switch self {

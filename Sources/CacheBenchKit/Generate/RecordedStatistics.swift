@@ -1,7 +1,7 @@
 /// Statistics of recorded human movements, which generated ones match.
 ///
-/// A stroke is motion between pauses of at least 150 ms whose ends are at least 30 px apart; see ``PanTraceStatistics``
-/// for the other definitions. The recordings are not part of this package.
+/// A stroke is motion between pauses of at least 150 ms whose ends are at least 30 px apart; see
+/// `PanTraceStatistics` of the tests for the other definitions. The recordings are not part of this package.
 package struct RecordedStatistics: Hashable, Sendable {
     /// Median duration of strokes, in seconds.
     package var strokeSeconds: Double
@@ -9,10 +9,6 @@ package struct RecordedStatistics: Hashable, Sendable {
     package var strokePixels: Double
     /// 90th percentile of the length of strokes, in screen pixels.
     package var strokePixels90: Double
-    /// Median speed during movement, in screen pixels per second.
-    package var speed: Double
-    /// 90th percentile of the speed during movement, in screen pixels per second.
-    package var speed90: Double
     package var movingShare: Double
     /// Fraction of strokes that reverse: more than 120 degrees from the one before.
     package var reversedShare: Double
@@ -26,8 +22,6 @@ package struct RecordedStatistics: Hashable, Sendable {
         strokeSeconds: 0.40,
         strokePixels: 166,
         strokePixels90: 362,
-        speed: 231,
-        speed90: 1184,
         movingShare: 0.15,
         reversedShare: 0.27,
         sameShare: 0.54,
@@ -39,8 +33,6 @@ package struct RecordedStatistics: Hashable, Sendable {
         strokeSeconds: 0.40,
         strokePixels: 147,
         strokePixels90: 387,
-        speed: 220,
-        speed90: 1270,
         movingShare: 0.19,
         reversedShare: 0.22,
         sameShare: 0.59,
@@ -52,8 +44,6 @@ package struct RecordedStatistics: Hashable, Sendable {
         strokeSeconds: 3.25,
         strokePixels: 486,
         strokePixels90: 1851,
-        speed: 255,
-        speed90: 1855,
         movingShare: 0.64,
         reversedShare: 0.08,
         sameShare: 0.83,

@@ -35,7 +35,6 @@ struct RealReplay {
                     input.scene,
                     pyramid: pyramid,
                     options: options,
-                    drawnAs: options.pixelFormat,
                     latency: latency,
                     clock: clock,
                     noteLoad: hooks.noteLoad
@@ -107,7 +106,7 @@ struct RealReplay {
             cache.counters,
             layer: cache.prefetchCounts(of: layer) ?? LayerPrefetchCounts(),
             unseen: figures.memory.unseenTiles + figures.loadsInFlight,
-            unseenPrefetched: figures.memory.unseenPrefetchedTiles
+            unseenPrefetched: figures.memory.unseenPrefetchedTiles + figures.prefetchesInFlight
         )
         let waits = cache.loadWaits
         tally.service.demandWaits = waits.demand
@@ -132,11 +131,14 @@ final class ReplayClockTime: Sendable {
     /// Sleeps until a trace time; returns at once if it has passed.
     func sleep(until time: Int64) { sleep(for: time - now) }
 
+    /// Real time of a span of trace time, at most 30 years: slow clocks exceed the range of integers.
+    func realNanoseconds(of span: Int64) -> Int { Int(min(Double(span) / speed, 1e18)) }
+
     /// Sleeps for a span of trace time.
     func sleep(for span: Int64) {
         guard span > 0 else { return }
         var rest = timespec()
-        let nanoseconds = Int(Double(span) / speed)
+        let nanoseconds = realNanoseconds(of: span)
         rest.tv_sec = nanoseconds / 1_000_000_000
         rest.tv_nsec = nanoseconds % 1_000_000_000
         // Continues with the rest if a signal interrupts it.

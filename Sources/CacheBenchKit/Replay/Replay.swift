@@ -3,7 +3,7 @@ package import TileCache
 
 /// Reports of some traces, separate and pooled.
 package struct ReplayResult: Encodable, Sendable, Hashable {
-    /// Version of these fields. Version 1 was a report without `traces` and `total` if there was one trace.
+    /// Version of these fields.
     package var schema = 2
     package var traces: [ReplayReport]
     /// Sums of all of them; rates are of the sums.
@@ -207,10 +207,19 @@ package struct Replay: Sendable {
     private func pooled(_ finished: [Finished], of count: Int) -> ReplayResult {
         let outcomes = finished.map(\.outcome)
         // The options of a single trace, its viewport and world included, are those of the total too.
-        let configuration =
-            finished.count == 1
-            ? finished[0].report.configuration
-            : options.resolvedConfiguration(scene: nil, byteLimit: nil, source: source)
+        var configuration =
+            finished.first?.report.configuration
+            ?? options.resolvedConfiguration(scene: nil, byteLimit: nil, source: source)
+        if finished.count > 1 {
+            let world = source == nil ? nil : options.overrides.world.map { Figures.size($0) }
+            configuration = options.resolvedConfiguration(
+                scene: nil,
+                byteLimit: nil,
+                source: source,
+                recordedWorld: world
+            )
+            ReplayFlags.add(options.overrides, to: &configuration)
+        }
         func pooled(_ outcomes: [ReplayOutcome], name: String, source: String) -> ReplayReport {
             ReplayTally(pooling: outcomes.map(\.tally))
                 .pooledReport(name: name, source: source, configuration: configuration)

@@ -86,7 +86,7 @@ struct ReplayCourse {
 
     /// Part of a viewport that shows the world, in screen pixels.
     static func worldPixels(of viewport: TileViewport, _ pyramid: TilePyramid) -> Double {
-        guard viewport.rotation == 0 else { return viewport.width * viewport.height }
+        guard viewport.rotation == 0 else { return turnedWorldPixels(of: viewport, pyramid) }
         let halfWidth = viewport.width / viewport.scale / 2
         let halfHeight = viewport.height / viewport.scale / 2
         let top = max(viewport.center.y - halfHeight, 0)
@@ -97,7 +97,31 @@ struct ReplayCourse {
             left = max(left, 0)
             right = min(right, pyramid.worldWidth)
         }
-        return max(right - left, 0) * max(bottom - top, 0) * viewport.scale * viewport.scale
+        let (width, height) = (max(right - left, 0), max(bottom - top, 0))
+        let area = width * height * viewport.scale * viewport.scale
+        // The area in world pixels may be out of range where that in screen pixels is not.
+        return area.isNormal ? area : (width * viewport.scale) * (height * viewport.scale)
+    }
+
+    /// The same for a rotated viewport. It is computed in screen pixels, whose squares are in range at any scale.
+    private static func turnedWorldPixels(of viewport: TileViewport, _ pyramid: TilePyramid) -> Double {
+        let scale = viewport.scale
+        let center = WorldPoint(x: viewport.center.x * scale, y: viewport.center.y * scale)
+        // No corner is farther from the center.
+        let reach = viewport.width + viewport.height
+        let world = PixelRect(
+            minX: pyramid.wrapsX ? center.x - reach : 0,
+            minY: 0,
+            maxX: pyramid.wrapsX ? center.x + reach : pyramid.worldWidth * scale,
+            maxY: pyramid.worldHeight * scale
+        )
+        let screen = TileViewport(
+            center: center,
+            width: viewport.width,
+            height: viewport.height,
+            rotation: viewport.rotation
+        )
+        return ViewportClip(screen).screenArea(of: world)
     }
 }
 

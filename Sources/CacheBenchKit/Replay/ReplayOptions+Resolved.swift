@@ -16,11 +16,11 @@ extension ReplayOptions {
     ) throws(ReplayError) -> (bytes: Int, grantsBookkeeping: Bool) {
         let slotBytes = VirtualCache.slotBytes(ofTile: tileBytes)
         guard let limit = memoryLimit.resolved(scene: scene, slotBytes: slotBytes), limit.bytes <= 1 << 46 else {
-            throw ReplayError("--memory-limit \(memoryLimit) is more than 64 TiB")
+            throw ReplayError("\(limitFlag) \(memoryLimit) is more than 64 TiB")
         }
         try require(
             limit.bytes >= slotBytes,
-            "--memory-limit \(memoryLimit) holds no tile: one takes \(slotBytes) bytes"
+            "\(limitFlag) \(memoryLimit) holds no tile: one takes \(slotBytes) bytes"
         )
         return limit
     }
@@ -90,7 +90,7 @@ extension ReplayOptions {
         }
         if !tiers.isEmpty {
             let texts = tiers.map { tier in
-                "\(tier.name)=\(Figures.plain(Double(tier.latency) / 1e6))ms"
+                "\(tier.name)=\(Figures.time(Double(tier.latency) / 1e6, unit: "ms"))"
                     + (tier.byteLimit.map { ":\(MemoryLimit.bytes($0))" } ?? "")
             }
             values["store"] = .text(texts.joined(separator: ","))

@@ -38,7 +38,7 @@ package enum MemoryLimit: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Bytes for a view, and whether tables are added; `nil` if they overflow.
+    /// Bytes for a view, and whether tables are added; `nil` if they overflow. 0 if it is less than a tile.
     func resolved(scene: PanTraceScene, slotBytes: Int) -> (bytes: Int, grantsBookkeeping: Bool)? {
         let tiles: Int
         switch self {
@@ -49,7 +49,7 @@ package enum MemoryLimit: Hashable, Sendable, CustomStringConvertible {
             let columns: Double = scene.viewport.width / size + 2
             let rows: Double = scene.viewport.height / size + 2
             let exact: Double = count * columns * rows
-            guard exact >= 1, exact < 1e15 else { return nil }
+            guard exact < 1e15 else { return nil }
             tiles = Int(exact)
         }
         let (bytes, overflow) = tiles.multipliedReportingOverflow(by: slotBytes)
@@ -106,6 +106,8 @@ package enum ReplayClock: String, CaseIterable, Sendable, Hashable {
 /// Options of a replay.
 package struct ReplayOptions: Sendable, Hashable {
     package var memoryLimit = MemoryLimit.bytes(64 << 20)
+    /// Flag of the limit, for messages.
+    var limitFlag = "--memory-limit"
     package var compressedTier = true
     /// Fraction of the limit for the compressed tier if both tiers compete, 0 to 1. Default: `nil`, adapts to the
     /// traffic.

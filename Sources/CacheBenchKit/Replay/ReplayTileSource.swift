@@ -15,12 +15,11 @@ struct ReplayTileSource: BlockingTileSource {
     private let samples: [[UInt8]]
     private let noteLoad: (@Sendable (TileCoordinate) -> Void)?
 
-    /// - Parameter drawnAs: Format in which the world is drawn; converted to the options' if it is another.
+    /// The world is drawn with four bytes a pixel, and converted to other formats.
     init(
         _ scene: PanTraceScene,
         pyramid: TilePyramid,
         options: ReplayOptions,
-        drawnAs: TilePixelFormat,
         latency: (@Sendable (TileCoordinate) -> Int64)?,
         clock: ReplayClockTime,
         noteLoad: (@Sendable (TileCoordinate) -> Void)? = nil
@@ -30,7 +29,7 @@ struct ReplayTileSource: BlockingTileSource {
             worldWidth: scene.worldWidth,
             worldHeight: scene.worldHeight,
             tileSize: scene.tileSize,
-            format: drawnAs,
+            format: options.pixelFormat == .bgra8 ? .bgra8 : .rgba8,
             seed: options.seed
         )
         format = options.pixelFormat

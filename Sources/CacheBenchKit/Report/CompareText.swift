@@ -60,13 +60,13 @@ package enum CompareText {
     }
 
     /// Whether a policy has rows of different effort. Rows of `none` and `oracle` always have 1.
-    private static func showsEffort(_ rows: [CompareRow]) -> Bool {
+    static func showsEffort(_ rows: [CompareRow]) -> Bool {
         Set(rows.filter { $0.policy != "none" && $0.policy != "oracle" }.map(\.effort)).count > 1
             || rows.contains { $0.targetLoads != nil }
     }
 
     /// The policy, with its effort if efforts differ. An asterisk means that no effort reaches the requested loads.
-    private static func policy(_ row: CompareRow, showsEffort: Bool) -> String {
+    static func policy(_ row: CompareRow, showsEffort: Bool) -> String {
         guard showsEffort, row.policy != "none", row.policy != "oracle" else { return row.policy }
         let thousandths = Int((row.effort * 1000).rounded())
         return "\(row.policy) \(Double(thousandths) / 1000)" + (row.reachesTarget == false ? "*" : "")

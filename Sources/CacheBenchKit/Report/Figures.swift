@@ -90,6 +90,13 @@ enum Figures {
         value == value.rounded() && abs(value) < 1e15 ? "\(Int(value))" : "\(value)"
     }
 
+    /// `40ms`, `1.5s`: a time as flags take it, which take no exponent.
+    static func time(_ value: Double, unit: String) -> String {
+        let text = plain(value)
+        guard text.contains("e") else { return text + unit }
+        return plain((value * (unit == "s" ? 1e9 : 1e6)).rounded()) + "ns"
+    }
+
     /// `1920x1080`.
     static func size(_ size: PanTraceHeader.Size) -> String { plain(size.width) + "x" + plain(size.height) }
 

@@ -13,8 +13,10 @@ enum ReplayFlags {
         var words: [String] = []
         func add(_ keys: String..., flag: String? = nil, unit: String = "") {
             for key in keys where configuration[key] != unsaid[key] {
-                guard let value = configuration[key]?.flagText else { continue }
-                words.append("--\(flag ?? name(ofKey: key)) \(value)\(unit)")
+                guard let value = configuration[key], let text = value.flagText else { continue }
+                var shown = text + unit
+                if case .number(let time) = value, !unit.isEmpty { shown = Figures.time(time, unit: unit) }
+                words.append("--\(flag ?? name(ofKey: key)) \(shown)")
             }
         }
         add("targetHitRate", "targetBlank", "maximumWaste")
@@ -70,8 +72,8 @@ enum ReplayFlags {
 
     /// Adds flags of the scene to a configuration without a trace's.
     static func add(_ overrides: PanTraceOverrides, to configuration: inout [String: ConfigurationValue]) {
-        configuration["tileSize"] = overrides.tileSize.map { .integer($0) } ?? ConfigurationValue.none
-        configuration["viewport"] = overrides.viewport.map { .text("\($0.width)x\($0.height)") }
+        configuration["tileSize"] = overrides.tileSize.map { .integer($0) }
+        configuration["viewport"] = overrides.viewport.map { .text(Figures.size($0)) }
         configuration["world"] = overrides.world.map { .text("\(Int($0.width))x\(Int($0.height))") }
         configuration["wrapsX"] = overrides.wrapsX.map { .flag($0) }
     }

@@ -124,4 +124,6 @@ package struct ReplaySeries: Encodable, Sendable, Hashable {
     /// The worst moments, the worst first; ten at most.
     package var moments: [Moment]
     package var world: Point
+    /// Whether the world wraps horizontally.
+    package var wrapsX: Bool
 }

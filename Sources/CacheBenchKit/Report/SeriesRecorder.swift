@@ -167,7 +167,8 @@ final class SeriesRecorder {
                 )
             },
             moments: moments.worst,
-            world: .init(x: pyramid.worldWidth, y: pyramid.worldHeight)
+            world: .init(x: pyramid.worldWidth, y: pyramid.worldHeight),
+            wrapsX: pyramid.wrapsX
         )
     }
 }

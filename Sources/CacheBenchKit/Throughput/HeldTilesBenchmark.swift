@@ -89,9 +89,13 @@ package struct HeldTilesBenchmark: Sendable {
         }
         let level = pyramid.maximumLevel
         let rows = max(tiles / side, 2)
-        func box(_ rows: Int) -> PixelRect {
-            PixelRect(minX: 0, minY: 0, maxX: Double(side * 16), maxY: Double(rows * 16))
-        }
+        // Whole rows of tiles, or a part of the first one: more than half of few tiles would not fit.
+        let half = PixelRect(
+            minX: 0,
+            minY: 0,
+            maxX: Double(min(tiles / 2, side) * 16),
+            maxY: Double(rows / 2 * 16)
+        )
         measure("load") {
             // As many at a time as a large view needs.
             for first in stride(from: 0, to: tiles, by: 250) {
@@ -108,7 +112,7 @@ package struct HeldTilesBenchmark: Sendable {
         measure("invalidate") {
             cache.invalidate(layer, region: PixelRect(minX: 0, minY: 0, maxX: 16, maxY: 16))
         }
-        try measure("pin half") { try cache.pin(layer, levels: level...level, region: box(rows / 2)) }
+        try measure("pin half") { try cache.pin(layer, levels: level...level, region: half) }
         var frames: [Double] = []
         for step in 0..<400 {
             let center = WorldPoint(x: Double(400 + 12 * step), y: Double(rows * 16 + 600))

@@ -49,6 +49,11 @@ package struct Tune: Sendable {
         let loads = try LoadClock(options.replay)
         for variant in options.variants { _ = try Replay(variant, loads: loads) }
         let (curve, step, traces) = try readTraces()
+        // Each tile size has its own number of tiles, which the largest limit must hold.
+        var distinct = [options.variants[0].overrides.tileSize: curve.distinctTiles]
+        for variant in options.variants where options.target != nil && distinct[variant.overrides.tileSize] == nil {
+            distinct[variant.overrides.tileSize] = try readCurve(variant).distinctTiles
+        }
         var searches = try options.variants.map { variant in
             let sweep = try self.sweep(of: variant, step: step)
             let slot = try largestSlot(variant)
@@ -57,7 +62,8 @@ package struct Tune: Sendable {
                 search: BudgetSearch(
                     sweep: sweep,
                     step: step,
-                    ceiling: options.target == nil ? 0 : min(curve.distinctTiles + 64, 1 << 30) * slot / 4 * 5
+                    ceiling: options.target == nil
+                        ? 0 : min(distinct[variant.overrides.tileSize, default: 0] + 64, 1 << 30) * slot / 4 * 5
                 ),
                 sweep: sweep
             )
@@ -117,6 +123,12 @@ package struct Tune: Sendable {
         return (curve, max(1 << 20, slot), read.map(\.1))
     }
 
+    /// The curve of all traces with the tile size of a variant.
+    private func readCurve(_ variant: ReplayOptions) throws -> ReuseCurve {
+        try concurrently(open.count) { try ReuseCurve(Self.open(open[$0], for: variant), options: variant) }
+            .reduce(into: ReuseCurve()) { $0.add($1) }
+    }
+
     /// Opens a trace with the tile size of a variant. It was not known when the scene was made.
     private static func open(_ open: () throws -> ReplayInput, for variant: ReplayOptions) throws -> ReplayInput {
         var input = try open()
@@ -136,6 +148,7 @@ package struct Tune: Sendable {
         let budgets = try limits.map { limit in
             var own = variant
             own.memoryLimit = limit
+            own.limitFlag = "--budgets"
             let bytes = try scenes.map { try own.byteLimit(in: $0, tileBytes: own.tileBytes(in: $0)).bytes }
             let largest = bytes.max() ?? 0
             // Bytes as requested; limits in tiles or screens are rounded.

@@ -55,6 +55,7 @@ package struct TuneOptions: Sendable {
     var configuration: [String: ConfigurationValue] {
         var values = replay.resolvedConfiguration(scene: nil, byteLimit: nil)
         ReplayFlags.add(replay.overrides, to: &values)
+        if replay.overrides.tileSize == nil { values["tileSize"] = ConfigurationValue.none }
         switch target {
         case .hitRate(let value)?: values["targetHitRate"] = .number(value)
         case .blank(let value)?: values["targetBlank"] = .number(value)

@@ -72,7 +72,6 @@ extension ZoomoutStage {
                 scene,
                 pyramid: pyramid,
                 options: options.replay,
-                drawnAs: options.replay.pixelFormat == .bgra8 ? .bgra8 : .rgba8,
                 latency: latency,
                 clock: clock
             ),

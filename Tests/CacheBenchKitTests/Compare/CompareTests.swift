@@ -1,4 +1,5 @@
 import Foundation
+import PanTraces
 import Testing
 
 @testable import CacheBenchKit
@@ -214,6 +215,85 @@ import Testing
                 options.resolvedConfiguration(scene: nil, byteLimit: nil)["without"]
                     == .text("pan,parents,children,cover")
             )
+        }
+    }
+
+    @Test func effortsAreNotAddedUp() throws {
+        try Self.withTraces { paths in
+            var compare = Compare(options: Self.options(), policies: [.none, .tilecache], budgets: [.screens(2)])
+            compare.efforts = [0.1, 0.9]
+            let totals = try compare.run(paths: paths).totals
+            // Without prefetch there is no effort: one row.
+            #expect(totals.map(\.policy) == ["none", "tilecache", "tilecache"])
+            #expect(totals[1].hitRate != totals[2].hitRate)
+            // The page of one source shows its rows; of two it pools each effort by itself.
+            let page = try ComparePage.text(compare.run(paths: paths))
+            for row in totals { #expect(page.contains(">\(Figures.percent(row.hitRate))<")) }
+            let other = totals.map { row in
+                var row = row
+                row.source = "other"
+                row.byteLimit += 4096
+                return row
+            }
+            let pooled = ComparePage.pooled(totals + other)
+            #expect(pooled.map(\.effort) == totals.map(\.effort))
+            #expect(zip(pooled, totals).allSatisfy { $0.hitRate == $1.hitRate && $0.demands == 2 * $1.demands })
+        }
+    }
+
+    /// The tables in a limit of tiles differ from source to source, the budget does not.
+    @Test func budgetsInTilesArePooledOverSources() throws {
+        try Self.withTraces { paths in
+            let compare = Compare(options: Self.options(), policies: [.ring], budgets: [.tiles(90)])
+            let row = try #require(try compare.run(paths: paths).totals.first)
+            #expect(row.budget == "90tiles" && row.hash == nil)
+            var other = row
+            other.source = "other"
+            other.byteLimit += 4096
+            #expect(ComparePage.pooled([row, other]).count == 1)
+            // At equal loads each source has its own effort.
+            var matched = [row, other]
+            for index in matched.indices {
+                matched[index].targetLoads = 100
+                matched[index].effort = Double(index) / 2
+            }
+            #expect(ComparePage.pooled(matched).count == 1)
+        }
+    }
+
+    /// A policy changes the tables in a limit of screens, and not the budget. Other traces have another hash.
+    @Test func aBaselineHasTheSameBudgetsAndTraces() throws {
+        try Self.withTraces { paths in
+            func tree(_ paths: [String], _ without: PolicyEffects = []) throws -> JSONTree {
+                var options = Self.options()
+                options.without = without
+                return try JSONTree(
+                    encoding: Compare(options: options, policies: [.tilecache], budgets: [.screens(2)]).run(
+                        paths: paths
+                    )
+                )
+            }
+            let baseline = Baseline(report: try tree([paths[0]]), path: "old.json", tolerances: [])
+            #expect(throws: Never.self) { try baseline.compare(tree([paths[0]], .children)) }
+            let text = try String(contentsOfFile: paths[1], encoding: .utf8)
+            try text.write(toFile: paths[0], atomically: true, encoding: .utf8)
+            let error = #expect(throws: CheckError.self) { try baseline.compare(tree([paths[0]])) }
+            #expect(error?.description.contains("different traces") == true)
+        }
+    }
+
+    @Test func theFlagsHaveTheSceneAndMessagesTheFlag() throws {
+        try Self.withTraces { paths in
+            var options = Self.options()
+            options.overrides.tileSize = 128
+            options.overrides.viewport = .init(viewport: "300x200")
+            options.overrides.wrapsX = true
+            let report = try Compare(options: options, policies: [.none], budgets: [.screens(2)]).run(paths: paths)
+            let text = CompareText.text(report).split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            #expect(text.contains("--tile-size 128") && text.contains("--viewport 300x200 --wrap-x"))
+            let small = Compare(options: options, policies: [.none], budgets: [.bytes(1024)])
+            let error = #expect(throws: ReplayError.self) { try small.run(paths: paths) }
+            #expect(error?.description == "--budgets 1KiB holds no tile: one takes 65536 bytes")
         }
     }
 }

@@ -3,6 +3,15 @@ import PanTraces
 import Testing
 import TileCache
 
+extension BuiltInSession {
+    /// The session as a file.
+    var text: String {
+        samples.reduce(into: PanTraceFormat.headerText(header, includesRotation: false)) {
+            $0 += PanTraceFormat.line($1, includesRotation: false)
+        }
+    }
+}
+
 @Suite struct BuiltInSessionTests {
     @Test(arguments: [1, 2, 3, 1_000_000] as [UInt64])
     func isAMapSession(seed: UInt64) throws {

@@ -48,6 +48,12 @@ import Testing
         #expect(hits.hits == hits.nsCacheHits && hits.decodedOnlyHits == hits.nsCacheHits)
     }
 
+    /// Half of the fewest tiles is a part of a row of them.
+    @Test func fewHeldTilesCanBePinned() throws {
+        let row = try HeldTilesBenchmark.run(tiles: 1000)
+        #expect(row.calls.keys.contains("pin half") && row.frame > 0)
+    }
+
     /// Scaling to a second thread takes seconds. It checks for an interruption in between.
     @Test func scalingStopsAfterTheRoundThatItIsIn() throws {
         var asked = 0

@@ -141,6 +141,22 @@ import TileCache
         #expect(report.rows.count > 2)
     }
 
+    /// Each tile size has a ceiling of its own, whichever comes first.
+    @Test func theOrderOfTileSizesChangesNoRow() throws {
+        var options = ReplayOptions()
+        options.duration = 2_000_000_000
+        let shared = options
+        func rows(_ sizes: [Int]) throws -> Set<TuneReport.Row> {
+            var tuning = TuneOptions(replay: shared, target: .hitRate(1))
+            tuning.budgets = [.bytes(8 << 20)]
+            tuning.policies = []
+            tuning.tileSizes = sizes
+            return Set(try Tune(tuning, inputs: [{ try ReplayInput(lively: shared) }]).run().rows)
+        }
+        let first = try rows([128, 512])
+        #expect(try first == rows([512, 128]) && first.count > 2)
+    }
+
     @Test func aSearchThatIsStoppedSaysWhatItHas() throws {
         let options = ReplayOptions()
         let report = try Tune(

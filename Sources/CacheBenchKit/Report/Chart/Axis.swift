@@ -22,18 +22,17 @@ struct Axis {
     let isLogarithmic: Bool
     let ticks: [Double]
 
-    /// Creates an axis that begins at 0, or below if values do.
-    init(title: String, unit: AxisUnit, upTo largest: Double, from smallest: Double = 0, tickCount: Int = 5) {
+    /// Creates an axis that begins at 0. It ends with a tick; one of seconds, or of all, at the largest value.
+    init(title: String, unit: AxisUnit, upTo largest: Double, tickCount: Int = 5) {
         self.title = title
         self.unit = unit
         isLogarithmic = false
-        let low = smallest.isFinite ? smallest : 0
-        var high = largest.isFinite && largest > low ? largest : low + 1
-        let step = Self.step(for: (high - low) / Double(max(tickCount, 1)), unit: unit, largest: high)
-        if unit != .share || high < 1 { high = low + ((high - low) / step).rounded(.up) * step }
-        self.low = low
+        low = 0
+        var high = largest.isFinite && largest > 0 ? largest : 1
+        let step = Self.step(for: high / Double(max(tickCount, 1)), unit: unit, largest: high)
+        if unit != .seconds, unit != .share || high < 1 { high = (high / step).rounded(.up) * step }
         self.high = high
-        ticks = (0...24).map { low + Double($0) * step }.filter { $0 <= high * (1 + 1e-9) }
+        ticks = (0...24).map { Double($0) * step }.filter { $0 <= high * (1 + 1e-9) }
     }
 
     init(logarithmic title: String, unit: AxisUnit, from smallest: Double, upTo largest: Double, base: Double = 10) {

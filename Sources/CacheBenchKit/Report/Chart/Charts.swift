@@ -273,9 +273,11 @@ struct MapChart {
         )
     }
 
+    /// A place within the world: of a wrapping one the same place, of another the nearest.
     private func wrapped(_ x: Double) -> Double {
         let width = series.world.x
         guard width > 0 else { return x }
+        guard series.wrapsX else { return min(max(x, 0), width) }
         let rest = x - (x / width).rounded(.down) * width
         return rest.isFinite ? rest : 0
     }
@@ -286,7 +288,7 @@ struct MapChart {
         for point in series.path {
             let x = wrapped(point.x)
             // A step around the world is not a line across it.
-            let jumps = last.map { abs($0 - x) > series.world.x / 2 } ?? true
+            let jumps = last.map { series.wrapsX && abs($0 - x) > series.world.x / 2 } ?? true
             let px = min(max((x - region.x) * scale, 0), region.width * scale)
             let py = min(max((point.y - region.y) * scale, 0), region.height * scale)
             commands += (jumps ? "M" : "L") + SVG.place(left + px, top + py)

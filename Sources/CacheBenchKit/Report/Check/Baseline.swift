@@ -2,7 +2,10 @@ import PanTraces
 
 /// Accepted change of a field for the worse.
 package struct Tolerance: Sendable, Hashable {
-    private let field: String?
+    /// As typed.
+    let text: String
+    /// The field it is for; `nil` for all.
+    let field: String?
     private let share: Double?
     private let amount: String
 
@@ -11,6 +14,7 @@ package struct Tolerance: Sendable, Hashable {
     /// - Parameter text: `1%` or `0.01` of each field's earlier value; `demands.hitRate=0.005`, `memory.peakBytes=1MiB`
     ///   or `loads.bytes=5%` for one field, by its path or its last name, absolute unless it ends with `%`.
     package init(_ text: String) throws(CheckError) {
+        self.text = text
         let parts = text.split(separator: "=", omittingEmptySubsequences: false).map(String.init)
         let value = parts.last ?? ""
         let percent = QuantityText.number(value, suffix: "%").map { $0 / 100 }
@@ -60,8 +64,9 @@ package struct Baseline: Sendable {
     ]
     /// Null without waits, which is not worse; without demands the hit rate is null too.
     private static let waits: Set<String> = ["p50", "p95", "p99"]
-    /// Fields that identify a row: only rows with equal ones are compared.
-    private static let identity: Set<String> = ["byteLimit", "screens", "workers", "loadLatency", "effort", "factor"]
+    /// Fields that identify a row: only rows with equal ones are compared. A limit in screens or tiles includes tables,
+    /// which change with the policy: the budget as given counts.
+    private static let identity: Set<String> = ["budget", "workers", "loadLatency", "effort"]
 
     package struct Outcome: Sendable, Hashable {
         /// A line for each better field, the largest change first.
@@ -94,9 +99,18 @@ package struct Baseline: Sendable {
         }
     }
 
-    /// Reads an earlier report.
+    /// Reads an earlier report, in which each tolerance must have a field.
     package init(path: String, tolerances: [Tolerance] = []) throws(CheckError) {
         try self.init(report: JSONTree(reading: path), path: path, tolerances: tolerances)
+        let fields = report.leaves.map(\.path)
+        for tolerance in tolerances {
+            guard let field = tolerance.field, !fields.contains(where: { tolerance.isMeant(for: $0) }) else { continue }
+            let near = FieldPath.nearNames(field, in: report)
+            throw CheckError(
+                "--tolerance \(tolerance.text.printable): \(path) has no field \(field.printable)"
+                    + (near.isEmpty ? "" : "; near are \(near.joined(separator: ", "))")
+            )
+        }
     }
 
     init(report: JSONTree, path: String, tolerances: [Tolerance]) {

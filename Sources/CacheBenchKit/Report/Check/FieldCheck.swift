@@ -104,13 +104,18 @@ package struct FieldCheck: Sendable, Hashable {
 enum FieldUnit {
     case bytes, milliseconds, seconds, plain
 
+    /// Times in milliseconds whose names do not say so. Only summaries of waits have a maximum.
+    private static let times: Set<String> = ["p50", "p95", "p99", "maximum", "loadlatency", "firstcompleteframe"]
+
     init(of path: String) {
         let name = JSONTree.lastName(path).lowercased()
         if name.hasSuffix("bytes") || name == "bytelimit" || name.hasSuffix("residentgrowth") {
             self = .bytes
-        } else if ["p50", "p95", "p99", "loadlatency"].contains(name) || name.hasSuffix("latencymilliseconds") {
+        } else if name.hasSuffix("pixelmilliseconds") {
+            self = .plain
+        } else if Self.times.contains(name) || name.hasSuffix("milliseconds") {
             self = .milliseconds
-        } else if name.hasSuffix("seconds"), !name.hasSuffix("pixelmilliseconds") {
+        } else if name.hasSuffix("seconds") {
             self = .seconds
         } else {
             self = .plain

@@ -1,5 +1,6 @@
 import Foundation
 import PanTraces
+import TileCache
 
 /// A report of any kind as the fields of its JSON.
 package indirect enum JSONTree: Sendable, Hashable {
@@ -51,10 +52,22 @@ extension JSONTree {
     }
 
     /// Fields of a report of an empty replay, to check paths before a long run.
-    package static func emptyReplay(_ options: ReplayOptions) -> JSONTree? {
+    ///
+    /// - Parameters:
+    ///   - hasSource: Whether the tiles are those of a source.
+    ///   - storeCount: Number of stores under the real clock.
+    package static func emptyReplay(
+        _ options: ReplayOptions,
+        hasSource: Bool = false,
+        storeCount: Int = 0
+    ) -> JSONTree? {
         let scene = try? PanTraceScene(BuiltInSession(seed: 1).header, name: "")
         var tally = ReplayTally()
         tally.textures = options.textures.map { _ in ReplayTextureSums() }
+        tally.tiers = options.tiers.map { .init(name: $0.name) } + (0..<storeCount).map { .init(name: "\($0)") }
+        tally.tileSource = hasSource ? ReplaySourceCounts() : nil
+        // Without a frame there are no waits to report.
+        if options.clock == .real { tally.service.frameCosts.add(0) }
         let report = tally.pooledReport(
             name: "",
             configuration: options.resolvedConfiguration(scene: scene, byteLimit: nil)

@@ -17,17 +17,10 @@ struct ReportPair {
 
     /// Finds the common parts of two reports.
     static func pairs(_ old: JSONTree, _ new: JSONTree) throws(CheckError) -> [ReportPair] {
-        let (old, new) = (withTraces(old), withTraces(new))
         guard (old["total"] == nil) == (new["total"] == nil) else {
             throw CheckError("this is a report of another kind")
         }
-        return new["total"] == nil ? rows(old, new) : try traces(old, new)
-    }
-
-    /// Converts a report of schema 1 of one trace to schema 2.
-    private static func withTraces(_ report: JSONTree) -> JSONTree {
-        guard report["trace"] != nil, report["demands"] != nil, report["traces"] == nil else { return report }
-        return .object(["traces": .array([report]), "total": report, "sources": .array([report])])
+        return new["total"] == nil ? try rows(old, new) : try traces(old, new)
     }
 
     /// Pairs traces by their hash, whatever their order and folder. Pairs sums only if they are of more than one.
@@ -71,13 +64,17 @@ struct ReportPair {
     }
 
     /// Pairs rows in their order. Rows of a search depend on its path and are not compared.
-    private static func rows(_ old: JSONTree, _ new: JSONTree) -> [ReportPair] {
+    private static func rows(_ old: JSONTree, _ new: JSONTree) throws(CheckError) -> [ReportPair] {
         guard case .object(var before) = old, case .object(var now) = new else { return [] }
         let isSearch = before["stepBytes"] != nil
         var pairs: [ReportPair] = []
         // Totals of one trace each repeat its row.
         let hasTotals = new.list("totals").count < new.list("rows").count
         for list in lists where !isSearch && (hasTotals || !list.lowercased().hasSuffix("totals")) {
+            let counts = (old.list(list).count, new.list(list).count)
+            guard counts.0 == counts.1 else {
+                throw CheckError("\(list) has \(counts.0) there and \(counts.1) here: these are different reports")
+            }
             for (earlier, row) in zip(old.list(list), new.list(list)) {
                 pairs.append(ReportPair(part: list, name: label(row), old: earlier, new: row, isRow: true))
             }
@@ -91,7 +88,7 @@ struct ReportPair {
         ]
     }
 
-    /// `touch/drag.csv tilecache 4 screens`, `factor 16`.
+    /// `touch/drag.csv tilecache 4 screens`.
     private static func label(_ row: JSONTree) -> String {
         let place = [row["source"], row["trace"]].compactMap { $0 == .null ? nil : $0?.shown }.joined(separator: "/")
         var words = [place.isEmpty ? nil : place, row["policy"]?.shown]
@@ -100,7 +97,6 @@ struct ReportPair {
         } else if case .number(let bytes)? = row["byteLimit"], abs(bytes) < 0x1p62 {
             words.append(Figures.bytes(Int(bytes)))
         }
-        if let factor = row["factor"] { words.append("factor \(factor.shown)") }
         return words.compactMap { $0 }.joined(separator: " ")
     }
 }

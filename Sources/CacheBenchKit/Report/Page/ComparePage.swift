@@ -13,7 +13,8 @@ package enum ComparePage {
                 + "\(sources.joined(separator: ", ")), with the same budgets, workers and load times"
                 + (report.interrupted ? "; interrupted: these are the rows that were done" : "")
         )
-        let pooled = Self.pooled(report.totals)
+        // Rows of one source are pooled already.
+        let pooled = sources.count > 1 ? Self.pooled(report.totals) : report.totals
         if let best = Self.atMost(pooled, oracle: false) {
             var figures = [
                 (best.policy, "most hits of policies that do not know the future"),
@@ -58,7 +59,7 @@ package enum ComparePage {
         ]
         let ofSources: Set = ["gap", "waste", "sharp", "pan", "zoom", "loaded"]
         let shown = columns.filter { !isPooled || !ofSources.contains($0.name) }
-            .filter { $0.name != "effort" || Set(rows.map(\.effort)).count > 2 }
+            .filter { $0.name != "effort" || CompareText.showsEffort(rows) }
         page.table(
             "By budget, the most hits first",
             columns: shown.map(\.name),
@@ -79,13 +80,15 @@ package enum ComparePage {
     }
 
     /// Pools the rows of all sources: rates weighted by their demands.
-    private static func pooled(_ rows: [CompareRow]) -> [CompareRow] {
+    static func pooled(_ rows: [CompareRow]) -> [CompareRow] {
         struct Key: Hashable {
             var policy: String
             var budget: String
+            var effort: Double?
         }
         let groups = rows.grouped {
-            Key(policy: $0.policy, budget: $0.screens.map { "\($0)" } ?? "\($0.byteLimit)")
+            // At equal loads each source has its own effort.
+            Key(policy: $0.policy, budget: $0.budget, effort: $0.targetLoads == nil ? $0.effort : nil)
         }
         return groups.compactMap { _, rows in
             guard var sum = rows.first, rows.count > 1 else { return rows.first }
@@ -102,15 +105,19 @@ package enum ComparePage {
     }
 
     private static func add(_ rows: [CompareRow], _ name: String, to page: inout Page) {
-        let policies = rows.map(\.policy).unique
+        let showsEffort = CompareText.showsEffort(rows)
+        func label(_ row: CompareRow) -> String {
+            // Searched efforts differ from budget to budget, and belong to one line.
+            row.targetLoads == nil ? CompareText.policy(row, showsEffort: showsEffort) : row.policy
+        }
         let largest = Double(rows.map(\.byteLimit).max() ?? 1)
         func lines(_ value: (CompareRow) -> Double?) -> [ChartSeries] {
-            policies.map { policy in
+            rows.grouped(by: label).map { name, rows in
                 ChartSeries(
-                    name: policy,
-                    points: rows.filter { $0.policy == policy }.sorted { $0.byteLimit < $1.byteLimit }
+                    name: name,
+                    points: rows.sorted { $0.byteLimit < $1.byteLimit }
                         .compactMap { row in value(row).map { (Double(row.byteLimit), $0) } },
-                    look: looks.firstIndex(of: policy) ?? 0
+                    look: rows.first.flatMap { looks.firstIndex(of: $0.policy) } ?? 0
                 )
             }
         }

@@ -107,6 +107,34 @@ import TileCache
         #expect(isWellFormed(try ReplayPage.text(result)))
     }
 
+    /// Beyond the edge of a world that does not wrap a path lies at that edge, otherwise at the other one.
+    @Test func thePathStaysOnItsSideOfTheMap() {
+        func map(from x: Double, wrapsX: Bool) -> String {
+            let series = ReplaySeries(
+                bucketSeconds: 1,
+                buckets: [],
+                waits: [],
+                path: [.init(x: x, y: 100), .init(x: 300, y: 400)],
+                tiles: [],
+                forgottenTiles: 0,
+                tileSpans: [],
+                moments: [],
+                world: .init(x: 1000, y: 1000),
+                wrapsX: wrapsX
+            )
+            return MapChart(series: series).draw(.wide).element(label: "", style: "")
+        }
+        #expect(map(from: -5, wrapsX: false) == map(from: 0, wrapsX: false))
+        #expect(map(from: -5, wrapsX: true) == map(from: 995, wrapsX: true))
+        #expect(map(from: 1005, wrapsX: false) == map(from: 1000, wrapsX: false))
+    }
+
+    /// An empty end of the time would look like data.
+    @Test func anAxisOfTimeEndsWithTheTrace() {
+        #expect(Axis(title: "time", unit: .seconds, upTo: 61.3).high == 61.3)
+        #expect(Axis(title: "x", unit: .count, upTo: 61.3).high > 61.3)
+    }
+
     @Test func axesHaveRoundTicksThatHoldAllValues() {
         for largest in [0.3, 1.0, 7, 12, 99, 101, 1234, 5e7, 6.4e7, 1e12] {
             for unit in [AxisUnit.bytes, .seconds, .milliseconds, .count] where unit != .bytes || largest >= 7 {

@@ -1,3 +1,4 @@
+import PanTraces
 import TileCache
 
 /// Strokes, pauses, speeds and zooms of a trace, defined as for the recorded traces.
@@ -7,38 +8,38 @@ import TileCache
 ///   between samples.
 /// - A stroke reverses if it turns by more than 120 degrees from the one before, and continues if by less than 60.
 /// - A zoom is a run of samples whose scales differ, without a pause of 150 ms.
-public struct PanTraceStatistics: Sendable {
+struct PanTraceStatistics: Sendable {
     /// One stroke, in screen pixels and nanoseconds.
-    public struct Stroke: Hashable, Sendable {
+    struct Stroke: Hashable, Sendable {
         /// Time of its first motion.
-        public var start: Int64
+        var start: Int64
         /// Time of its last motion.
-        public var end: Int64
+        var end: Int64
         /// Distance to the right from end to end, in screen pixels.
-        public var x: Double
+        var x: Double
         /// Distance downwards from end to end, in screen pixels.
-        public var y: Double
+        var y: Double
 
         /// Distance from end to end, in screen pixels.
-        public var length: Double { (x * x + y * y).squareRoot() }
+        var length: Double { (x * x + y * y).squareRoot() }
         /// Duration in seconds.
-        public var seconds: Double { Double(end - start) / 1e9 }
+        var seconds: Double { Double(end - start) / 1e9 }
     }
 
     /// A shorter pause, in nanoseconds, does not end a stroke.
-    public static let shortestPause: Int64 = 150_000_000
+    static let shortestPause: Int64 = 150_000_000
     /// A shorter stroke, in screen pixels, does not count.
-    public static let shortestStroke = 30.0
+    static let shortestStroke = 30.0
     private static let grid: Int64 = 50_000_000
 
     /// Counted strokes, in order.
-    public private(set) var strokes: [Stroke] = []
+    private(set) var strokes: [Stroke] = []
     /// Speeds while moving, in screen pixels per second.
-    public private(set) var speeds: [Double] = []
+    private(set) var speeds: [Double] = []
     /// Sizes of zooms in octaves, larger than 0 for zooming in.
-    public private(set) var zooms: [Double] = []
+    private(set) var zooms: [Double] = []
     /// Counts of strokes: reversed, in the same direction, all.
-    public private(set) var turns = (reversed: 0, same: 0, all: 0)
+    private(set) var turns = (reversed: 0, same: 0, all: 0)
     private var cells = 0
     private var nanoseconds: Int64 = 0
 
@@ -47,12 +48,12 @@ public struct PanTraceStatistics: Sendable {
     private var gridPoint: (sample: PanTraceSample, index: Int64)?
 
     /// Creates statistics without samples.
-    public init() {}
+    init() {}
 
     /// Adds the figures of a trace.
     ///
     /// - Throws: Errors of the stream.
-    public mutating func add(_ stream: inout some PanSampleStream) throws(PanTraceError) {
+    mutating func add(_ stream: inout some PanSampleStream) throws(PanTraceError) {
         var last: PanTraceSample?
         while let sample = try stream.nextSample() {
             if let last { step(last, sample) }
@@ -122,18 +123,18 @@ public struct PanTraceStatistics: Sendable {
     // MARK: Figures
 
     /// Fraction of the time with movement; `nil` if there is no time.
-    public var movingShare: Double? { cells == 0 ? nil : Double(speeds.count) / Double(cells) }
+    var movingShare: Double? { cells == 0 ? nil : Double(speeds.count) / Double(cells) }
     /// Fraction of strokes that reverse; `nil` if there are fewer than two.
-    public var reversedShare: Double? { turns.all == 0 ? nil : Double(turns.reversed) / Double(turns.all) }
+    var reversedShare: Double? { turns.all == 0 ? nil : Double(turns.reversed) / Double(turns.all) }
     /// Fraction of strokes that continue; `nil` if there are fewer than two.
-    public var sameShare: Double? { turns.all == 0 ? nil : Double(turns.same) / Double(turns.all) }
+    var sameShare: Double? { turns.all == 0 ? nil : Double(turns.same) / Double(turns.all) }
     /// Zooms per minute; `nil` if there is no time.
-    public var zoomsPerMinute: Double? { nanoseconds == 0 ? nil : Double(zooms.count) / (Double(nanoseconds) / 6e10) }
+    var zoomsPerMinute: Double? { nanoseconds == 0 ? nil : Double(zooms.count) / (Double(nanoseconds) / 6e10) }
     /// Pauses between strokes, in seconds.
-    public var pauses: [Double] { zip(strokes, strokes.dropFirst()).map { Double($1.start - $0.end) / 1e9 } }
+    var pauses: [Double] { zip(strokes, strokes.dropFirst()).map { Double($1.start - $0.end) / 1e9 } }
 
     /// Value below which a fraction of some values lies; `nil` if there are none.
-    public static func percentile(_ share: Double, of values: [Double]) -> Double? {
+    static func percentile(_ share: Double, of values: [Double]) -> Double? {
         guard !values.isEmpty else { return nil }
         let sorted = values.sorted()
         return sorted[min(sorted.count - 1, Int(share * Double(sorted.count)))]

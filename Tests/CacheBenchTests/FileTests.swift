@@ -1,0 +1,93 @@
+import Foundation
+import Testing
+
+/// Files that commands write: checked before the run, and replaced as they are.
+@Suite(.enabled(if: Program.url != nil, "the program was not built beside the tests"))
+struct FileTests {
+    private func generate(_ path: String) throws -> Program.Outcome {
+        try Program.run(["generate", "--preset", "plane", "--duration", "1s", "--output", path])
+    }
+
+    @Test func aReplacedFileKeepsItsPermissions() throws {
+        let folder = try Folder()
+        try folder.write("old", to: "trace.csv")
+        let path = folder.url.appendingPathComponent("trace.csv").path
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+        #expect(try generate(path).code == 0)
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+        #expect(attributes[.posixPermissions] as? Int == 0o600 && attributes[.size] as? Int ?? 0 > 3)
+    }
+
+    @Test func theTargetOfALinkIsWrittenAlsoIfItIsNew() throws {
+        let folder = try Folder()
+        let link = folder.url.appendingPathComponent("link.csv").path
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "new.csv")
+        #expect(try generate(link).code == 0)
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "new.csv")
+        #expect(FileManager.default.fileExists(atPath: folder.url.appendingPathComponent("new.csv").path))
+        let circle = folder.url.appendingPathComponent("circle.csv").path
+        try FileManager.default.createSymbolicLink(atPath: circle, withDestinationPath: "circle.csv")
+        let outcome = try generate(circle)
+        #expect(outcome.code == 2 && outcome.errors.contains("--output \(circle): "), "\(outcome.errors)")
+    }
+
+    /// Both are tried before the trace, which does not exist either.
+    @Test(arguments: ["--output", "--export-loads"])
+    func aFolderThatCannotBeWrittenIsToldBeforeTheRun(flag: String) throws {
+        let outcome = try Program.run(["replay", "--clock", "real", flag, "/nowhere/file", "/nowhere/trace.csv"])
+        #expect(outcome.code == 2 && outcome.errors.contains("\(flag) /nowhere/file: "), "\(outcome.errors)")
+        #expect(outcome.errors.contains("not /nowhere"))
+    }
+
+    /// A new file is made beside the old one.
+    @Test(.enabled(if: getuid() != 0, "the superuser writes to any folder"))
+    func theFolderOfAFileIsCheckedToo() throws {
+        let folder = try Folder()
+        try folder.write("old", to: "file")
+        try FileManager.default.setAttributes([.posixPermissions: 0o500], ofItemAtPath: folder.url.path)
+        defer { try? FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder.url.path) }
+        let path = folder.url.appendingPathComponent("file").path
+        let outcome = try Program.run(["replay", "--output", path, "/nowhere/trace.csv"])
+        #expect(outcome.code == 2 && outcome.errors.contains("--output \(path): "), "\(outcome.errors)")
+    }
+
+    // MARK: - Processes of a farm
+
+    private func farm(_ more: String...) -> [String] { ["farm", "--processes", "2", "--memory-limit", "8MiB"] + more }
+
+    @Test func aFarmTakesShortTimes() throws {
+        let outcome = try Program.run(farm("--duration", "200ms", "--load-latency", "50ns"))
+        #expect(outcome.code == 0 && outcome.output.contains("nothing is shared"), "\(outcome.errors)")
+    }
+
+    #if os(Linux)
+        /// Processes whose command line has a text.
+        private func processes(with text: String) throws -> Int {
+            try FileManager.default.contentsOfDirectory(atPath: "/proc").count { name in
+                Int(name) != nil
+                    && (try? String(contentsOfFile: "/proc/\(name)/cmdline", encoding: .utf8))?.contains(text) == true
+            }
+        }
+
+        @Test func anInterruptEndsTheProcessesOfAFarm() throws {
+            // The threads of tests block signals, and a process inherits that.
+            var (none, before) = (sigset_t(), sigset_t())
+            sigemptyset(&none)
+            pthread_sigmask(SIG_SETMASK, &none, &before)
+            let started = Result { try Program.start(farm("--duration", "90s")) }
+            pthread_sigmask(SIG_SETMASK, &before, nil)
+            let (process, outputs) = try started.get()
+            let folder = "cachebench-farm-\(process.processIdentifier)"
+            let place = FileManager.default.temporaryDirectory.appendingPathComponent(folder).path
+            let limit = Date(timeIntervalSinceNow: 60)
+            while try processes(with: folder + "/report") < 2, Date() < limit { usleep(20_000) }
+            #expect(FileManager.default.fileExists(atPath: place))
+            process.interrupt()
+            process.waitUntilExit()
+            let outcome = try outputs.outcome(of: process)
+            #expect(outcome.code == 130 && outcome.errors.contains("interrupted"), "\(outcome.errors)")
+            #expect(Date() < limit && !FileManager.default.fileExists(atPath: place))
+            #expect(try processes(with: folder) == 0)
+        }
+    #endif
+}
