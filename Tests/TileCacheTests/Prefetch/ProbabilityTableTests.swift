@@ -9,7 +9,8 @@ import Testing
     private static let (needed, soon) = (0.075, 0.0075)
 
     /// A table with samples that all were needed soon, or not at all.
-    private static func table(_ bin: Int, samples: Double, wasNeeded: Bool, isCautious: Bool = true) -> ProbabilityTable {
+    private static func table(_ bin: Int, samples: Double, wasNeeded: Bool, isCautious: Bool = true) -> ProbabilityTable
+    {
         var table = ProbabilityTable()
         table.isCautious = isCautious
         table.count(bin, weight: samples, wasNeeded: wasNeeded, wasSoon: wasNeeded)
