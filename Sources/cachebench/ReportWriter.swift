@@ -16,11 +16,12 @@ struct ReportWriter {
             return
         }
         guard !path.isEmpty else { throw Failure("\(flag) takes the name of a file") }
-        guard let target = Self.target(of: path) else {
+        let kind = Self.mode(of: path).map { $0 & S_IFMT }
+        // A pipe may have no path: that of its link is used.
+        guard let target = kind ?? S_IFREG == S_IFREG ? Self.target(of: path) : path else {
             throw Failure("\(flag) \(path): a file is expected, not a circle of symbolic links")
         }
         self.path = target
-        let kind = Self.mode(of: target).map { $0 & S_IFMT }
         if kind == S_IFDIR { throw Failure("\(flag) \(path): is a directory") }
         if kind != nil, access(target, W_OK) != 0 { throw failure(path) }
         // A file is made beside it and renamed.

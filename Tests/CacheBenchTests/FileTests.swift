@@ -31,6 +31,22 @@ struct FileTests {
         #expect(outcome.code == 2 && outcome.errors.contains("--output \(circle): "), "\(outcome.errors)")
     }
 
+    /// A pipe has no path of its own.
+    @Test func pipesAreWritten() throws {
+        let folder = try Folder()
+        let program = try #require(Program.url).path
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/bash")
+        process.currentDirectoryURL = folder.url
+        let generate = "'\(program)' generate --preset plane --duration 1s --output /dev/stdout"
+        process.arguments = ["-o", "pipefail", "-c", "\(generate) | wc -l >lines"]
+        try process.run()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        let lines = try String(contentsOf: folder.url.appendingPathComponent("lines"), encoding: .utf8)
+        #expect(Int(lines.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0 > 60)
+    }
+
     /// Both are tried before the trace, which does not exist either.
     @Test(arguments: ["--output", "--export-loads"])
     func aFolderThatCannotBeWrittenIsToldBeforeTheRun(flag: String) throws {

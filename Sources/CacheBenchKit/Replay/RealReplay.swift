@@ -97,13 +97,15 @@ struct RealReplay {
         _ layer: LayerID,
         _ memory: ResidentMemory
     ) -> Int {
-        let figures = cache.statistics
+        // Workers may still run, and the two are read one after the other: both of one moment.
+        var (counters, figures) = (cache.counters, cache.statistics)
+        for _ in 0..<100 where counters != cache.counters { (counters, figures) = (cache.counters, cache.statistics) }
         tally.pan = figures.pan
         tally.zoom = figures.zoom
         // The frame's own budget decompresses most of the others; their number is not counted.
         tally.drawableHits = figures.pan.decodedHits + figures.zoom.decodedHits
         tally.take(
-            cache.counters,
+            counters,
             layer: cache.prefetchCounts(of: layer) ?? LayerPrefetchCounts(),
             unseen: figures.memory.unseenTiles + figures.loadsInFlight,
             unseenPrefetched: figures.memory.unseenPrefetchedTiles + figures.prefetchesInFlight

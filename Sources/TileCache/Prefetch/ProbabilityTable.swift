@@ -24,9 +24,10 @@ struct ProbabilityTable: Sendable {
         didSet { if price != oldValue { valuation += 1 } }
     }
 
-    /// Whether a gain of panning counts what samples have raised only by its lower bound. Without it, at 4 screens and
-    /// 40 ms, `starcraft_view` and `balabit_drag` waste .02 more, and hit at most .001 more. With it, loads of 150 ms hit
-    /// up to .023 less (`touch` at 12 screens). Zooms are taken as learned: their priors are low before the first one.
+    /// Whether the gain of a pan's bin takes the lower bound of a probability that samples have raised. Without it, at 4
+    /// screens and 40 ms, `starcraft_view` wastes .03 and `balabit_drag` .015 more, for at most .001 more hits. With it,
+    /// loads of 150 ms hit up to .023 less (`touch` at 12 screens). Zooms are taken as learned: their priors are low
+    /// before the first one.
     var isCautious = false {
         didSet { if isCautious != oldValue { valuation += 1 } }
     }

@@ -174,6 +174,11 @@ import TileCache
         fields["rows"] = .array(list + list)
         let more = #expect(throws: CheckError.self) { try baseline.compare(.object(fields)) }
         #expect(more?.description == "--baseline old.json: rows has 2 there and 4 here: these are different reports")
+        for field in ["budget", "hash"] {
+            let former = Baseline(report: rows { $0[field] = nil }, path: "old.json", tolerances: [])
+            let error = #expect(throws: CheckError.self) { try former.compare(rows()) }
+            #expect(error?.description.contains("has no \(field) there") == true)
+        }
         // Tables, which are part of a limit in screens, change with the policy.
         #expect(try baseline.compare(rows { $0["byteLimit"] = .number(2e7) }).changed == 3)
     }
