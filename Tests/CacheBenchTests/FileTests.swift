@@ -44,7 +44,7 @@ struct FileTests {
         process.waitUntilExit()
         #expect(process.terminationStatus == 0)
         let lines = try String(contentsOf: folder.url.appendingPathComponent("lines"), encoding: .utf8)
-        #expect(Int(lines.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0 > 60)
+        #expect(Int(lines.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0 > 5)
     }
 
     /// Both are tried before the trace, which does not exist either.
