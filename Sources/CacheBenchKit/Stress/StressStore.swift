@@ -11,8 +11,9 @@ final class StressStore: TileStore {
         var random: SplitMix64
     }
 
-    /// Maximum number of entries; one of them goes for another.
-    private static let mostEntries = 4000
+    /// Maximum number of entries; one of them goes for another. Few, so that the store is full within a minute: one that
+    /// fills for longer looks like memory that grows.
+    private static let mostEntries = 400
     private let state: Lock<State>
     private let calm: StressFlag
     /// Whether absences are known without a look-up.
