@@ -84,9 +84,7 @@ struct CompareCommand: ParsableCommand {
         if picture != nil, let flag = ofReports.first(where: \.1)?.0 {
             throw ValidationError("--picture writes a picture instead of a report: it cannot go with \(flag)")
         }
-        guard !traces.contains("-") else {
-            throw ValidationError("compare reads its traces many times: it takes files, not standard input")
-        }
+        try refuseStandardInput(traces, since: "compare reads its traces many times")
         try checks.validate(against: nil)
     }
 

@@ -45,9 +45,7 @@ struct FarmCommand: ParsableCommand {
     @OptionGroup var output: OutputArguments
 
     func validate() throws {
-        guard !traces.contains("-") else {
-            throw ValidationError("the processes of farm read the traces: it takes files, not standard input")
-        }
+        try refuseStandardInput(traces, since: "the processes of farm read the traces")
     }
 
     func run() throws {

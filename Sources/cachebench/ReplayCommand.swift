@@ -143,6 +143,11 @@ struct ReplayCommand: ParsableCommand {
 /// A trace's name for messages, and how to open it.
 typealias NamedInput = (name: String, open: @Sendable () throws -> ReplayInput)
 
+/// Refuses standard input for a command that reads its traces more than once.
+func refuseStandardInput(_ paths: [String], since reason: String) throws {
+    if paths.contains("-") { throw ValidationError("\(reason): it takes files, not standard input") }
+}
+
 /// The traces of some paths, or the built-in session if there are none.
 func namedInputs(_ paths: [String], _ options: ReplayOptions) throws -> [NamedInput] {
     guard !paths.isEmpty else { return [("built-in", { try ReplayInput(builtIn: options) })] }

@@ -17,8 +17,9 @@ struct ReportWriter {
         }
         guard !path.isEmpty else { throw Failure("\(flag) takes the name of a file") }
         let kind = Self.mode(of: path).map { $0 & S_IFMT }
+        let isReplaced = kind == nil || kind == S_IFREG
         // A pipe may have no path: that of its link is used.
-        guard let target = kind ?? S_IFREG == S_IFREG ? Self.target(of: path) : path else {
+        guard let target = isReplaced ? Self.target(of: path) : path else {
             throw Failure("\(flag) \(path): a file is expected, not a circle of symbolic links")
         }
         self.path = target
@@ -26,7 +27,7 @@ struct ReportWriter {
         if kind != nil, access(target, W_OK) != 0 { throw failure(path) }
         // A file is made beside it and renamed.
         let folder = Self.folder(of: target)
-        if kind ?? S_IFREG == S_IFREG, access(folder, W_OK) != 0 {
+        if isReplaced, access(folder, W_OK) != 0 {
             throw Failure("\(flag) \(path): \(Self.reason); a folder that can be written is expected, not \(folder)")
         }
     }

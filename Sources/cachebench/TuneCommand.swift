@@ -98,9 +98,7 @@ struct TuneCommand: ParsableCommand {
         guard storeLimits.isEmpty || !options.tiers.isEmpty else {
             throw ValidationError("--store-limits are limits of a --store")
         }
-        guard !traces.contains("-") else {
-            throw ValidationError("tune reads its traces many times: it takes files, not standard input")
-        }
+        try refuseStandardInput(traces, since: "tune reads its traces many times")
         try checks.validate(against: nil)
     }
 

@@ -7,7 +7,8 @@ extension AdaptivePolicy {
     /// one turn, or half of them if loads are hardly noticed: such a tile shows for a moment only.
     ///
     /// Each covers several sharp tiles, which follow turn by turn. Only tiles with nothing as fine under them. Without
-    /// it, with loads of 150 ms, the resolution deficit of `starcraft_view` is a third higher, and that of `trackpad_wheel` twice as high.
+    /// it, with loads of 150 ms, the resolution deficit of `starcraft_view` is a third higher, and that of
+    /// `trackpad_wheel` four fifths.
     ///
     /// - Parameter missing: Needed tiles that are not resident.
     func coarserTiles(
