@@ -46,64 +46,85 @@ extension AdaptivePolicy {
     /// Considers tiles of the view's level around it, farther in the direction of the motion.
     mutating func findNeighbours(_ outlook: Outlook) {
         let isMoving = outlook.travel.isMoving
-        let first = candidates.list.count
-        var walk = previous.walk(ofLevel: outlook.target.level)
-        defer { end(walk, ofLevel: outlook.target.level, from: first) }
-        let shown = shown
         let (across, down) = (outlook.travel.across, outlook.travel.down)
-        outlook.forEachTile(
-            at: outlook.target.level,
+        let heading = outlook.heading ?? WorldPoint(x: 0, y: 0)
+        let hasHeading = outlook.heading != nil
+        let (latency, isSaturated) = (outlook.latency, outlook.isSaturated)
+        consider(
+            level: outlook.target.level,
             in: Self.neighbourhood(outlook),
-            column: { across.place(from: $0, to: $1) },
-            row: { down.place(from: $0, to: $1) }
-        ) { key, column, row in
-            // Needed tiles, without looking each up.
-            if let shown, shown.contains(key.coordinate) { return }
-            let former = walk.find(key)
-            let slot = visit(of: key, as: former)
-            if shown == nil, let slot, seen.records[slot].neededAt == change { return }
-            var direction = Self.direction(column.gap, row.gap, outlook)
+            outlook,
+            column: { Side(across.place(from: $0, to: $1), heading.x, outlook.travel) },
+            row: { Side(down.place(from: $0, to: $1), heading.y, outlook.travel) }
+        ) { column, row, isSeen in
+            var direction = hasHeading ? Side.direction(column, row) : .unknown
             var reach = 0
             var isHopeless = false
             var entersAfter = Double.infinity
             if isMoving {
                 if column.entry >= 0, row.entry >= 0 {
-                    let entry = max(column.entry, row.entry)
                     direction = .ahead
-                    reach = entry <= 0.5 ? 0 : entry <= 1 ? 1 : entry <= 2 ? 2 : 3
-                    let exit = min(column.exit, row.exit)
-                    isHopeless = outlook.travel.time(forShare: exit) < outlook.latency || (exit < entry && entry < 1)
-                    entersAfter = outlook.travel.time(forShare: entry)
-                    // While saturated, late tiles yield to those in time: `trackpad_wheel` hits .31 with it and .17
-                    // without.
-                    if entersAfter < outlook.latency, outlook.isSaturated { isHopeless = true }
+                    reach = max(column.reach, row.reach)
+                    let (entry, exit) = (max(column.entry, row.entry), min(column.exit, row.exit))
+                    entersAfter = max(column.entersAfter, row.entersAfter)
+                    isHopeless =
+                        min(column.leavesAfter, row.leavesAfter) < latency || (exit < entry && entry < 1)
+                        // While saturated, late tiles yield to those in time: `trackpad_wheel` hits .31 with it and .17
+                        // without.
+                        || (entersAfter < latency && isSaturated)
                 } else if direction == .ahead {
                     direction = .aside
                 }
             }
-            let distance = Self.distance(column.distance, row.distance)
-            let bin = placed(
-                CandidateBin.pan(
+            let distance = CandidateBin.distance(max(Self.distance(column.distance, row.distance), 1))
+            return Judgement(
+                bin: CandidateBin.pan(
                     isMoving: isMoving,
                     direction,
                     reach: reach,
-                    distance: CandidateBin.distance(max(distance, 1)),
-                    isSeen: slot != nil
+                    distance: distance,
+                    isSeen: isSeen
                 ),
-                key
+                entersAfter: entersAfter,
+                isHopeless: isHopeless
             )
-            var worth = probabilities.worth(bin)
-            if isHopeless { worth.gain = -1 }
-            consider(key, bin: bin, worth, slot: slot, as: former, entersAfter: entersAfter)
         }
     }
 
-    private static func direction(_ x: Double, _ y: Double, _ outlook: Outlook) -> CandidateBin.Direction {
-        guard let heading = outlook.heading else { return .unknown }
-        // Within 60 degrees: the cosine exceeds 1/2, computed without root and division.
-        let along = x * heading.x + y * heading.y
-        guard along * along > 0.25 * (x * x + y * y) else { return .aside }
-        return along > 0 ? .ahead : .behind
+    /// What the place of a column or row of tiles says about them.
+    private struct Side {
+        /// Distance from the view, in screen pixels.
+        let distance: Double
+        /// Fractions of the travel after which it is reached, negative if it never is, and after which it is out of view.
+        let entry: Double
+        let exit: Double
+        /// The same in seconds. Infinite if it never is.
+        let entersAfter: Double
+        let leavesAfter: Double
+        /// Class of the first, as in `CandidateBin`.
+        let reach: Int
+        /// Signed distance from the view along the heading, and square of the distance.
+        private let along: Double
+        private let square: Double
+
+        init(_ place: AxisTravel.Place, _ heading: Double, _ travel: EdgeTravel) {
+            distance = place.distance
+            entry = place.entry
+            exit = place.exit
+            entersAfter = travel.time(forShare: entry)
+            leavesAfter = travel.time(forShare: exit)
+            reach = entry <= 0.5 ? 0 : entry <= 1 ? 1 : entry <= 2 ? 2 : 3
+            along = place.gap * heading
+            square = place.gap * place.gap
+        }
+
+        @inline(__always)
+        static func direction(_ column: Side, _ row: Side) -> CandidateBin.Direction {
+            // Within 60 degrees: the cosine exceeds 1/2, computed without root and division.
+            let along = column.along + row.along
+            guard along * along > 0.25 * (column.square + row.square) else { return .aside }
+            return along > 0 ? .ahead : .behind
+        }
     }
 
     private static func neighbourhood(_ outlook: Outlook) -> PixelRect {
@@ -181,22 +202,17 @@ extension AdaptivePolicy {
                 maxY: center.y + height / 2 / scale
             )
             let around = shown.grown(x: margin / scale, y: margin / scale)
-            let first = candidates.list.count
-            var walk = previous.walk(ofLevel: level + offset)
-            defer { end(walk, ofLevel: level + offset, from: first) }
             // One pixel more than the gap: a tile that touches the view is not in it.
             func gap(_ pixels: Double) -> Double { pixels >= 0 ? pixels + 1 : 0 }
-            outlook.forEachTile(
-                at: level + offset,
+            consider(
+                level: level + offset,
                 in: around,
+                outlook,
                 column: { gap(max(($0 - shown.maxX) * scale, (shown.minX - $1) * scale)) },
                 row: { gap(max(($0 - shown.maxY) * scale, (shown.minY - $1) * scale)) }
-            ) { key, x, y in
-                let former = walk.find(key)
-                let slot = visit(of: key, as: former)
+            ) { x, y, isSeen in
                 let distance = CandidateBin.distance(Self.distance(x, y))
-                let bin = placed(CandidateBin.zoom(step: step, context, distance: distance, isSeen: slot != nil), key)
-                consider(key, bin: bin, probabilities.worth(bin), slot: slot, as: former)
+                return Judgement(bin: CandidateBin.zoom(step: step, context, distance: distance, isSeen: isSeen))
             }
         }
     }

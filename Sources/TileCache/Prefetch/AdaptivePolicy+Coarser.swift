@@ -10,26 +10,30 @@ extension AdaptivePolicy {
     /// it, with loads of 150 ms, the resolution deficit of `starcraft_view` is a third higher, and that of
     /// `trackpad_wheel` four fifths.
     ///
-    /// - Parameter missing: Needed tiles that are not resident.
+    /// - Parameters:
+    ///   - missing: Needed tiles that are not resident.
+    ///   - ancestors: Their nearest resident ancestors.
     func coarserTiles(
         _ outlook: Outlook,
         missing: [TileKey],
-        ancestors: inout ResidentAncestors,
+        ancestors: ResidentAncestors,
         context: PlanContext
     ) -> [TileKey] {
         let target = outlook.target
         let way = outlook.way
-        let missing = missing.filter { outlook.rectangle(of: $0).intersection(way).area > 0 }
         let most = isNoticed ? context.workers : (context.workers + 1) / 2
         for level in stride(from: target.level - 1, through: max(target.level - Self.fallbackDelta, 0), by: -1) {
             var tiles: [TileKey] = []
             func add(_ key: TileKey) { if !tiles.contains(key) { tiles.append(key) } }
-            for key in missing where (ancestors.nearest(of: key.coordinate)?.level ?? -1) < level {
-                guard let ancestor = target.pyramid.ancestor(of: key.coordinate, at: level) else { continue }
+            for (key, nearest) in zip(missing, ancestors.nearest) where (nearest?.level ?? -1) < level {
+                guard tiles.count <= most else { break }
+                guard outlook.rectangle(of: key).intersection(way).area > 0,
+                    let ancestor = target.pyramid.ancestor(of: key.coordinate, at: level)
+                else { continue }
                 add(TileKey(layer: target.layer, ancestor))
             }
             // Of what does not show yet.
-            if outlook.travel.isMoving {
+            if outlook.travel.isMoving, tiles.count <= most {
                 outlook.forEachTile(at: level, in: way) { key, tile in
                     let hidden = tile.intersection(way).area - tile.intersection(outlook.view).area
                     if hidden > 0, !context.residency(key).isResident { add(key) }

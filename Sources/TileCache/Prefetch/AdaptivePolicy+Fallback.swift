@@ -30,10 +30,10 @@ extension AdaptivePolicy {
             if !known.contains(key) { known.append(key) }
         }
         let missing = zip(target.needed, residencies).filter { $1.residency == .none }.map(\.0)
-        var ancestors = ResidentAncestors(of: missing.map(\.coordinate), target: target, context: context)
+        let ancestors = ResidentAncestors(of: missing.map(\.coordinate), target: target, context: context)
         var gap: [TileCoordinate] = []
-        for key in missing {
-            guard let ancestor = ancestors.nearest(of: key.coordinate) else {
+        for (key, ancestor) in zip(missing, ancestors.nearest) {
+            guard let ancestor else {
                 gap.append(key.coordinate)
                 continue
             }
@@ -45,7 +45,7 @@ extension AdaptivePolicy {
             wishes.first.append(PlanEntry(key: fallback, value: .infinity, reason: .fallback))
         }
         if effects.contains(.coarser), missing.count > Self.turnsForCoarser * context.workers {
-            let coarser = coarserTiles(outlook, missing: missing, ancestors: &ancestors, context: context)
+            let coarser = coarserTiles(outlook, missing: missing, ancestors: ancestors, context: context)
             for key in coarser where wishes.first.first?.key != key {
                 wishes.first.append(PlanEntry(key: key, value: .infinity, reason: .fallback))
             }
@@ -131,45 +131,60 @@ extension AdaptivePolicy {
     }
 }
 
-/// Nearest resident ancestors of many tiles; each parent is looked up once.
+/// Nearest resident ancestors of many tiles, of which many have the same.
 struct ResidentAncestors {
-    let target: PlanTarget
-    let context: PlanContext
-    private var parents = TileIndex()
-    private var answers: [TileKey?] = []
+    private let target: PlanTarget
+    private let context: PlanContext
+    /// Ancestors of the tiles, each once.
+    private var known = TileIndex()
+    /// The nearest resident tile from each of them on.
+    private var answers: [TileKey?]
+    /// The nearest resident ancestor of each tile.
+    private(set) var nearest: [TileKey?] = []
 
-    /// Ancestors looked up in advance, and their residency.
-    private var asked = TileIndex()
-    private var residencies: [TileResidency] = []
-
-    /// - Parameter tiles: Tiles whose ancestors are looked up in one step; others are looked up one by one.
     init(of tiles: [TileCoordinate], target: PlanTarget, context: PlanContext) {
         self.target = target
         self.context = context
         var keys: [TileKey] = []
+        // Ancestors that follow each other, and the number of the one above the last: -1 if there is none.
+        var chains: [(range: Range<Int>, above: Int)] = []
+        var parents: [Int] = []
+        parents.reserveCapacity(tiles.count)
         for tile in tiles {
-            var child = tile
-            while let parent = target.pyramid.parent(of: child) {
+            let first = keys.count
+            var (child, above) = (tile, -1)
+            while above < 0, let parent = target.pyramid.parent(of: child) {
                 let key = TileKey(layer: target.layer, parent)
-                guard asked.insert(key, keys.count) else { break }
+                above = known.find(key) ?? -1
+                guard above < 0 else { break }
+                known.set(key, keys.count)
                 keys.append(key)
                 child = parent
             }
+            parents.append(keys.count > first ? first : above)
+            if keys.count > first { chains.append((first..<keys.count, above)) }
         }
-        residencies = context.residencies(of: keys)
+        let residencies = context.residencies(of: keys)
+        answers = [TileKey?](repeating: nil, count: keys.count)
+        for chain in chains {
+            var answer = chain.above >= 0 ? answers[chain.above] : nil
+            for number in chain.range.reversed() {
+                if residencies[number].residency.isResident { answer = keys[number] }
+                answers[number] = answer
+            }
+        }
+        nearest = parents.map { $0 >= 0 ? answers[$0] : nil }
     }
 
-    private func isResident(_ key: TileKey) -> Bool {
-        (asked.find(key).map { residencies[$0].residency } ?? context.residency(key)).isResident
-    }
-
-    mutating func nearest(of tile: TileCoordinate) -> TileKey? {
-        guard let parent = target.pyramid.parent(of: tile) else { return nil }
-        let key = TileKey(layer: target.layer, parent)
-        if let known = parents.find(key) { return answers[known] }
-        let answer = isResident(key) ? key : nearest(of: parent)
-        parents.set(key, answers.count)
-        answers.append(answer)
-        return answer
+    /// The nearest resident ancestor of any tile.
+    func nearest(of tile: TileCoordinate) -> TileKey? {
+        var child = tile
+        while let parent = target.pyramid.parent(of: child) {
+            let key = TileKey(layer: target.layer, parent)
+            if let number = known.find(key) { return answers[number] }
+            if context.residency(key).isResident { return key }
+            child = parent
+        }
+        return nil
     }
 }

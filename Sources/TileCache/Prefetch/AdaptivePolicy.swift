@@ -32,7 +32,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
     var motion = MotionEstimate()
     var probabilities: ProbabilityTable
     /// What other sessions have learned, if it says anything.
-    private let profile: PrefetchProfile?
+    let profile: PrefetchProfile?
     private var popular: PopularTiles?
     private var viewed = ViewedPlaces()
     var samples: Samples
@@ -51,7 +51,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
     private var burst = 4.0
     /// How long before its demand a load has to begin, in seconds.
     private(set) var lead = 0.1
-    private var horizon = Samples.horizon.upperBound
+    private(set) var horizon = Samples.horizon.upperBound
     private var latency = 0.04
     private(set) var workers = 4
     private var hasNewNeeds = false
@@ -239,79 +239,6 @@ package struct AdaptivePolicy: PrefetchPolicy {
         )
     }
 
-    /// Record of a tile if it was visited.
-    ///
-    /// A candidate of the last plan has its record still, unless another tile has taken it. After one change of the needed
-    /// tiles, only these can have new records, and none is asked for if they are left out as a range.
-    @inline(__always)
-    func visit(of key: TileKey, as former: Candidates.Former?) -> Int? {
-        let isUnchanged = previous.change == change
-        guard let former, isUnchanged || (shown != nil && previous.change == change - 1) else { return seen.find(key) }
-        let slot = Int(former.slot)
-        guard slot >= 0 else { return nil }
-        return isUnchanged || seen.records[slot].key == key ? slot : seen.find(key)
-    }
-
-    /// Adds a candidate, once per plan; continues or opens the sample of its bin.
-    ///
-    /// - Parameters:
-    ///   - former: The tile as a candidate of the last plan, if it is known. Default: nil.
-    ///   - entersAfter: Seconds until the motion brings it into view. Default: infinite, it does not.
-    @inline(__always)
-    mutating func consider(
-        _ key: TileKey,
-        bin: Int,
-        _ worth: ProbabilityTable.Worth,
-        slot: Int?,
-        as former: Candidates.Former? = nil,
-        entersAfter: Double = .infinity
-    ) {
-        guard candidates.claim(key) else {
-            // Without room for it, the tile is no candidate any more.
-            if let former { samples.leave(former.sample, time: motion.time) }
-            return
-        }
-        var sample = -1
-        if bin >= 0 {
-            if let former, former.bin == bin, samples.isOpen(former.sample, bin) {
-                sample = former.sample
-            } else {
-                if let former { samples.leave(former.sample, time: motion.time) }
-                sample = samples.open(key, bin, time: motion.time, until: demands + horizon)
-            }
-        }
-        candidates.append(
-            Candidates.Candidate(
-                key: key,
-                bin: Int32(truncatingIfNeeded: bin),
-                slot: Int32(truncatingIfNeeded: slot ?? -1),
-                worth: worth,
-                sample: sample,
-                entersAfter: Float(entersAfter)
-            )
-        )
-    }
-
-    /// Ends a walk along the candidates of the last plan: those that did not come again leave their bins.
-    mutating func end(_ walk: Candidates.Walk, ofLevel level: Int, from first: Int) {
-        candidates.noteWalk(ofLevel: level, from: first)
-        for sample in walk.left { samples.leave(sample, time: motion.time) }
-    }
-
-    /// The candidates of the last plan that no walk has passed leave their bins.
-    private mutating func leaveOthers() {
-        let time = motion.time
-        guard previous.mayRepeat || candidates.mayRepeat else {
-            for walk in previous.walks where !candidates.walks.contains(where: { $0.level == walk.level }) {
-                for candidate in previous.list[walk.range] { samples.leave(candidate.sample, time: time) }
-            }
-            return
-        }
-        // Walks may miss tiles that stay.
-        for candidate in previous.list { samples.leave(candidate.sample, time: time) }
-        for candidate in candidates.list { samples.stay(candidate.sample) }
-    }
-
     /// Considers popular tiles of the view's level, wherever they are.
     ///
     /// Only at rest, since they are never urgent.
@@ -321,15 +248,9 @@ package struct AdaptivePolicy: PrefetchPolicy {
         for key in tiles {
             let slot = seen.find(key)
             if let slot, seen.records[slot].neededAt == change { continue }
-            let bin = placed(CandidateBin.popular(isSeen: slot != nil), key)
+            let bin = (profile?.places).placed(CandidateBin.popular(isSeen: slot != nil), key)
             consider(key, bin: bin, probabilities.worth(bin), slot: slot)
         }
-    }
-
-    /// The bin of a tile, by the popularity of its place if there is a profile.
-    func placed(_ bin: Int, _ key: TileKey) -> Int {
-        guard let popularity = profile?.places?.popularity(of: key) else { return bin }
-        return CandidateBin.placed(bin, popularity)
     }
 
     /// Adds gains, losses and visits to the wishes.
@@ -348,30 +269,38 @@ package struct AdaptivePolicy: PrefetchPolicy {
             }
             hasNewNeeds = false
         }
-        let residencies = context.residencies(of: candidates.list.map(\.key))
+        let list = candidates.list
+        let residencies = context.residencies(of: list.map(\.key))
         var missing: [MissingCandidate] = []
         var promoted: [Int] = []
-        if isWeighed { wishes.keepValues = keepValues(residencies, after: wishes.keepValues) }
-        for (number, candidate) in candidates.list.enumerated() {
-            if residencies[number].isLoading, candidate.entersAfter.isFinite {
+        if isWeighed { wishes.keepValues.reserveCapacity(wishes.keepValues.count + list.count) }
+        for number in list.indices {
+            let found = residencies[number]
+            // Others cannot be kept.
+            if isWeighed, found.isKnown {
+                wishes.keepValues.append(entry(of: list[number], value: list[number].worth.loss))
+            }
+            if found.isLoading, list[number].entersAfter.isFinite {
                 // Too late to begin, but not to go on: it would be cancelled.
-                wishes.entries.append(entry(of: candidate, value: max(candidate.worth.gain, 0)))
+                wishes.entries.append(entry(of: list[number], value: max(list[number].worth.gain, 0)))
                 continue
             }
-            if residencies[number].residency == .none, candidate.bin >= 0, let share = context.nearness?(candidate.key),
-                share < 1
-            {
-                let gain = probabilities.gain(Int(candidate.bin), nearness: share)
-                if gain > 0 {
-                    missing.append(MissingCandidate(candidate, number, value: gain, latency: share * latency))
+            if let nearness = context.nearness, found.residency == .none, list[number].bin >= 0 {
+                let share = nearness(list[number].key)
+                if share < 1 {
+                    let gain = probabilities.gain(Int(list[number].bin), nearness: share)
+                    if gain > 0 {
+                        missing.append(MissingCandidate(list[number], number, value: gain, latency: share * latency))
+                    }
+                    continue
                 }
-                continue
             }
-            guard candidate.worth.gain > 0 else { continue }
-            if residencies[number].residency == .none {
-                if context.isResidentOnly, context.isNear?(candidate.key) != true { continue }
-                missing.append(MissingCandidate(candidate, number, value: candidate.worth.gain, latency: latency))
-            } else if residencies[number].residency == .compressed, candidate.worth.gain >= Self.promotionGain {
+            let gain = list[number].worth.gain
+            guard gain > 0 else { continue }
+            if found.residency == .none {
+                if context.isResidentOnly, context.isNear?(list[number].key) != true { continue }
+                missing.append(MissingCandidate(list[number], number, value: gain, latency: latency))
+            } else if found.residency == .compressed, gain >= Self.promotionGain {
                 promoted.append(number)
             }
         }
@@ -384,25 +313,13 @@ package struct AdaptivePolicy: PrefetchPolicy {
             wishes.entries.count + min(missing.count, Self.maximumWishes) + min(promoted.count, Self.maximumWishes)
         )
         for wish in missing.prefix(Self.maximumWishes) {
-            wishes.entries.append(entry(of: candidates.list[wish.number], value: Double(wish.value)))
+            wishes.entries.append(entry(of: list[wish.number], value: Double(wish.value)))
         }
         for number in promoted.prefix(Self.maximumWishes) {
-            let candidate = candidates.list[number]
-            var entry = entry(of: candidate, value: candidate.worth.gain)
+            var entry = entry(of: list[number], value: list[number].worth.gain)
             entry.wantsDecoded = true
             wishes.entries.append(entry)
         }
-    }
-
-    /// Worths of keeping the candidates that the pool knows: others cannot be kept.
-    private func keepValues(_ residencies: [TileResidency], after first: [PlanEntry]) -> [PlanEntry] {
-        var kept = first
-        kept.reserveCapacity(first.count + residencies.count)
-        for number in residencies.indices where residencies[number].isKnown {
-            let candidate = candidates.list[number]
-            kept.append(entry(of: candidate, value: candidate.worth.loss))
-        }
-        return kept
     }
 
     func entry(of candidate: Candidates.Candidate, value: Double) -> PlanEntry {

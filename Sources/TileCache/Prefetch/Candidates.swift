@@ -14,9 +14,21 @@ struct Candidates: Sendable {
         var sample: Int
         /// Seconds until the motion brings it into view; infinite if it does not.
         var entersAfter = Float.infinity
+
+        /// No tile.
+        static let none = Candidate(
+            key: TileKey(layer: 0, TileCoordinate(level: 0, column: 0, row: 0)),
+            bin: -1,
+            slot: -1,
+            worth: ProbabilityTable.Worth(gain: 0, loss: 0),
+            sample: -1
+        )
     }
 
-    private(set) var list: [Candidate] = []
+    /// Places of the candidates, and free ones behind them.
+    private var places: [Candidate] = []
+    private(set) var count = 0
+    var list: ArraySlice<Candidate> { places[..<count] }
     /// Change of the needed tiles that the records of visited tiles are of.
     private(set) var change = -1
     /// The tiles, if one may come twice.
@@ -25,9 +37,9 @@ struct Candidates: Sendable {
     /// Candidates in the order of rows, by level.
     private(set) var walks: [(level: Int, range: Range<Int>)] = []
 
-    var byteCount: Int { list.count * MemoryLayout<Candidate>.stride + index.byteCount }
+    var byteCount: Int { places.count * MemoryLayout<Candidate>.stride + index.byteCount }
 
-    private var isFull: Bool { list.count >= Self.maximumCount }
+    var hasRoom: Bool { count < Self.maximumCount }
 
     /// Removes all candidates and keeps the memory.
     ///
@@ -35,25 +47,49 @@ struct Candidates: Sendable {
     mutating func begin(change: Int, mayRepeat: Bool) {
         self.change = change
         self.mayRepeat = mayRepeat
-        list.removeAll(keepingCapacity: true)
+        count = 0
         walks.removeAll(keepingCapacity: true)
         index.removeAll()
     }
 
-    /// Whether a tile is new; if so, it has to be appended next.
+    /// Whether a tile is new; if so, it has to be appended next, with this number.
     @inline(__always)
-    mutating func claim(_ key: TileKey) -> Bool { !isFull && (!mayRepeat || index.insert(key, list.count)) }
+    mutating func claim(_ key: TileKey, as number: Int) -> Bool { !mayRepeat || index.insert(key, number) }
 
     /// Appends the claimed tile.
-    @inline(__always)
-    mutating func append(_ candidate: Candidate) { list.append(candidate) }
+    mutating func append(_ candidate: Candidate) {
+        reserve(1)
+        places[count] = candidate
+        count += 1
+    }
+
+    /// Makes room for candidates behind the last one.
+    private mutating func reserve(_ more: Int) {
+        let missing = count + more - places.count
+        if missing > 0 { places.append(contentsOf: repeatElement(.none, count: missing)) }
+    }
+
+    /// Takes all places out, with room for some candidates of a level.
+    mutating func takePlaces(for more: Int) -> [Candidate] {
+        reserve(more)
+        defer { places = [] }
+        return places
+    }
+
+    /// Puts the places back.
+    ///
+    /// - Parameter count: Number of candidates in them.
+    mutating func put(_ places: consuming [Candidate], count: Int) {
+        self.places = places
+        self.count = count
+    }
 
     /// Notes that the candidates from one on are of a level, in the order of rows.
-    mutating func noteWalk(ofLevel level: Int, from first: Int) { walks.append((level, first..<list.count)) }
+    mutating func noteWalk(ofLevel level: Int, from first: Int) { walks.append((level, first..<count)) }
 
     /// A walk along the candidates of a level, of which there may be none.
     func walk(ofLevel level: Int) -> Walk {
-        Walk(list, walks.first { $0.level == level }?.range ?? 0..<0)
+        Walk(places, walks.first { $0.level == level }?.range ?? 0..<0)
     }
 
     /// What a candidate of the last plan knows of its tile.

@@ -77,28 +77,24 @@ struct Outlook {
         return target.pyramid.nearestCopy(of: rectangle, to: target.viewport.center.x)
     }
 
-    /// Calls `body` with the tiles of a level under a rectangle, and their rectangles on screen.
+    /// Calls `body` with the tiles of a level under a rectangle, and their rectangles in world pixels.
     @inline(__always)
     func forEachTile(at level: Int, in rectangle: PixelRect, _ body: (TileKey, PixelRect) -> Void) {
-        forEachTile(at: level, in: rectangle, column: { ($0, $1) }, row: { ($0, $1) }) { key, column, row in
+        grid(at: level, in: rectangle, column: { ($0, $1) }).forEachTile(row: { ($0, $1) }) { key, column, row in
             body(key, PixelRect(minX: column.0, minY: row.0, maxX: column.1, maxY: row.1))
         }
     }
 
-    /// Calls `body` with the tiles of a level under a rectangle, row by row.
+    /// The tiles of a level under a rectangle.
     ///
-    /// - Parameters:
-    ///   - column: Returns what depends only on the left and right bounds of a column of tiles, on screen. Called once for
-    ///     each column, not for each tile.
-    ///   - row: The same of the upper and lower bounds of a row.
+    /// - Parameter column: Returns what depends only on the left and right bounds of a column of tiles, in world pixels.
+    ///   Called once for each column, not for each tile.
     @inline(__always)
-    func forEachTile<Column, Row>(
+    func grid<Column>(
         at level: Int,
         in rectangle: PixelRect,
-        column: (Double, Double) -> Column,
-        row: (Double, Double) -> Row,
-        _ body: (TileKey, Column, Row) -> Void
-    ) {
+        column: (Double, Double) -> Column
+    ) -> TileGrid<Column> {
         let grid = target.pyramid.levels[level]
         var rectangle = rectangle
         if target.pyramid.wrapsX {
@@ -109,19 +105,48 @@ struct Outlook {
         }
         let cover = ViewportCover(pyramid: target.pyramid, rectangle: rectangle, levelIndex: level)
         let rows = cover.rows
-        guard !rows.isEmpty else { return }
         var columns: [(column: Int, place: Column)] = []
-        columns.reserveCapacity(32)
-        cover.forEachColumn { number, offset in
-            let x = grid.origin.x + Double(number) * grid.tileSpanX + offset
-            columns.append((number, column(x, x + grid.tileSpanX)))
+        if !rows.isEmpty {
+            columns.reserveCapacity(32)
+            cover.forEachColumn { number, offset in
+                let x = grid.origin.x + Double(number) * grid.tileSpanX + offset
+                columns.append((number, column(x, x + grid.tileSpanX)))
+            }
         }
-        for number in rows.prefix(ViewportCover.maximumTileCount / max(columns.count, 1)) {
-            let y = grid.origin.y + Double(number) * grid.tileSpanY
-            let place = row(y, y + grid.tileSpanY)
+        return TileGrid(
+            layer: target.layer,
+            level: level,
+            columns: columns,
+            rows: rows.prefix(ViewportCover.maximumTileCount / max(columns.count, 1)),
+            top: grid.origin.y,
+            height: grid.tileSpanY
+        )
+    }
+}
+
+/// Tiles of a level under a rectangle, with what depends only on their column.
+struct TileGrid<Column> {
+    let layer: Int
+    let level: Int
+    let columns: [(column: Int, place: Column)]
+    let rows: Range<Int>
+    /// Upper bound of row 0, and height of a row, in world pixels.
+    let top: Double
+    let height: Double
+
+    var count: Int { columns.count * rows.count }
+
+    /// Calls `body` with the tiles, row by row.
+    ///
+    /// - Parameter row: Returns what depends only on the upper and lower bounds of a row, in world pixels.
+    @inline(__always)
+    func forEachTile<Row>(row: (Double, Double) -> Row, _ body: (TileKey, Column, Row) -> Void) {
+        for number in rows {
+            let y = top + Double(number) * height
+            let place = row(y, y + height)
             for column in columns {
                 let tile = TileCoordinate(level: level, column: column.column, row: number)
-                body(TileKey(layer: target.layer, tile), column.place, place)
+                body(TileKey(layer: layer, tile), column.place, place)
             }
         }
     }

@@ -466,10 +466,10 @@ import Testing
         var candidates = Candidates()
         candidates.begin(change: 1, mayRepeat: false)
         for level in [3, 2] {
-            let first = candidates.list.count
+            let first = candidates.count
             for (column, row) in [(4, 1), (5, 1), (7, 1), (4, 2), (5, 2)] {
                 let key = key(level, column, row)
-                let isNew = candidates.claim(key)
+                let isNew = candidates.claim(key, as: candidates.count)
                 #expect(isNew)
                 candidates.append(
                     .init(key: key, bin: Int32(level), slot: -1, worth: .init(gain: 0, loss: 0), sample: -1)

@@ -208,9 +208,10 @@ import Testing
     @Test func withoutPlacesPopularityIsNotUsed() throws {
         let profile = rich()
         let tile = TileKey(layer: 0, TileCoordinate(level: 6, column: 4, row: 4))
-        #expect(AdaptivePolicy(profile: profile).placed(7, tile) > CandidateBin.count)
-        #expect(AdaptivePolicy(profile: profile.withoutPlaces).placed(7, tile) == 7)
-        #expect(AdaptivePolicy(effects: .all.subtracting(.profile), profile: profile).placed(7, tile) == 7)
+        #expect((AdaptivePolicy(profile: profile).profile?.places).placed(7, tile) > CandidateBin.count)
+        #expect((AdaptivePolicy(profile: profile.withoutPlaces).profile?.places).placed(7, tile) == 7)
+        let without = AdaptivePolicy(effects: .all.subtracting(.profile), profile: profile)
+        #expect((without.profile?.places).placed(7, tile) == 7)
     }
 
     // MARK: - Memory
