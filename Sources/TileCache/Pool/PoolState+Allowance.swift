@@ -31,21 +31,22 @@ extension PoolState {
 
     /// Whether a load may go to the source, after no tier had its tile. A prefetch that began without counting as a
     /// request has to be within the ceilings now.
-    mutating func mayAskSource(_ ticket: LoadTicket, now: Int64) -> Bool {
+    ///
+    /// - Parameter isAsked: Whether the application has asked for the tile. Default: false.
+    mutating func mayAskSource(_ ticket: LoadTicket, isAsked: Bool = false, now: Int64) -> Bool {
         guard let load = loads[ticket], !load.isDemand, load.isNear else { return true }
         let entry = table[load.entry]
         guard entry.needCount == 0, !entry.flags.contains(.pinned) else { return true }
         let layer = ticket.key.layer
         switch layers[layer].allowance {
-        case .never, .resident: return false
-        case .priced:
-            guard isWithinCeilings(ticket.key, now: now) else { return false }
-            let bytes = tileBytes(of: ticket.key)
-            layers.change(layer) {
-                $0.notePrefetch(atLevel: ticket.key.level, bytes: bytes, asksSource: true, now: now)
-            }
-            return true
+        case .never, .resident: guard isAsked else { return false }
+        case .priced: guard isWithinCeilings(ticket.key, now: now) else { return false }
         }
+        let bytes = tileBytes(of: ticket.key)
+        layers.change(layer) {
+            $0.notePrefetch(atLevel: ticket.key.level, bytes: bytes, asksSource: true, now: now)
+        }
+        return true
     }
 
     /// Whether a load is restricted to tiers on this machine.

@@ -55,8 +55,10 @@ extension CacheCore {
                 return true
             }
             // A look-up takes time: no source gets a load that is over.
-            let isOver = perform { state in
-                state.isShutDown || state.pool.loads[ticket] == nil || !state.pool.mayAskSource(ticket, now: clock())
+            let isOver = perform { state -> Bool in
+                let isAsked = state.asked.contains(ticket.key)
+                return state.isShutDown || state.pool.loads[ticket] == nil
+                    || !state.pool.mayAskSource(ticket, isAsked: isAsked, now: clock())
             }
             guard !isOver else {
                 end(ticket, .cancelled, took: 0, notes: notes)
@@ -101,7 +103,8 @@ extension CacheCore {
             let layer = state.layers[ticket.key.layer]
             if let tiers = layer.tiers {
                 let hasPixels = state.pool.hasPixels(ticket.load)
-                return .find(ticket, layer, tiers, hasPixels: hasPixels, staysHere: state.pool.staysHere(ticket))
+                let staysHere = state.pool.staysHere(ticket) && !state.asked.contains(ticket.key)
+                return .find(ticket, layer, tiers, hasPixels: hasPixels, staysHere: staysHere)
             }
             return sourceStep(for: worker, ticket, layer, nil, &state)
         case .demote(let ticket): return .demote(state.codecWork(for: ticket))

@@ -118,4 +118,21 @@ import Testing
         cache.prefetch([tile], of: layer)
         #expect(steps.reaches { cache.isResident(tile, of: layer) })
     }
+
+    /// The store has the tile, but it has expired.
+    @Test(arguments: [PrefetchAllowance.never, .resident]) func wishesForExpiredTilesAreLoaded(
+        allowance: PrefetchAllowance
+    ) throws {
+        let store = MemoryStore()
+        let (origin, clock) = (LayerStoreTests.Origin(), LayerStoreTests.Clock())
+        origin.freshness = TileStoreFreshness(stored: 1_000_000, expires: 1_000_001)
+        try LayerStoreTests.Run([store], origin, clock: clock).need(0..<1)
+        clock.seconds = 1_000_002
+        let run = try LayerStoreTests.Run([store], origin, clock: clock)
+        try run.scene.cache.setPrefetchAllowance(allowance, of: run.layer)
+        run.scene.cache.prefetch([run.scene.tile(0)], of: run.layer)
+        run.scene.run()
+        #expect(origin.loads.count == 2 && run.scene.resident(0..<1, of: run.layer) == 1)
+        #expect(run.scene.cache.prefetchCounts(of: run.layer)?.requests == 1)
+    }
 }
