@@ -17,9 +17,11 @@ extension CoreState {
             layers[ticket.key.layer].tiers?.noteSource(took: took)
             times.noteLoad(took: took)
         }
+        // What an invalidation has overtaken is loaded again.
+        let isOutdated = pool.loads[ticket] == nil
         pool.finishLoad(ticket.load, result, now: now)
         synthesis.noteEnd(of: ticket.load)
-        if asked.contains(ticket.key) { changeAsked { asked, _ in asked.removeAll { $0 == ticket.key } } }
+        if !isOutdated, asked.contains(ticket.key) { changeAsked { asked, _ in asked.removeAll { $0 == ticket.key } } }
         // The tile may be evicted for others that found no room.
         if wantsRoom(now: now) { effects.plans = true }
         if result == .pixels || result == .absent { noteReady(ticket.key) }

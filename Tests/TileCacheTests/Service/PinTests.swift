@@ -184,6 +184,23 @@ import Testing
         #expect(cache.core.lock.withLock { $0.pool.ledger[.views] } == 0)
     }
 
+    /// The pixels of a load that an invalidation overtakes are discarded.
+    @Test func whatIsInvalidatedMeanwhileIsLoadedAgain() throws {
+        let steps = StepScheduler.calm()
+        let cache = try steps.cache(byteLimit: .mebibytes(4))
+        let source = QueuedSource()
+        let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
+        let tile = TileCoordinate(level: 6, column: 3, row: 4)
+        cache.prefetch([tile], of: layer)
+        let first = try #require(source.taken(by: steps).first)
+        cache.invalidate(layer)
+        source.answer(first)
+        let second = try #require(source.taken(by: steps).first)
+        source.answer(second)
+        #expect(steps.reaches { cache.isResident(tile, of: layer) })
+        #expect(cache.statistics.loads.outdated == 1)
+    }
+
     /// Needed tiles come first, and at most a quarter of the limit is requested.
     @Test func whatIsNeededComesFirstAndTheListIsBounded() throws {
         let steps = StepScheduler.calm()
