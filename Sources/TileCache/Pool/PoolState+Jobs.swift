@@ -218,22 +218,14 @@ extension PoolState {
     private mutating func land(_ load: Load, in number: EntryID, now: Int64) {
         counters.loads.finished += 1
         counters.loads.byteTotal += tileBytes(of: table[number].key)
-        var generation = load.generation
-        if table[number].residency.isResident {
-            // Pixels of a store were out of date: the new ones have another identity.
-            if table[number].generation == generation {
-                layers.change(table[number].key.layer) { $0.raiseGeneration() }
-                generation = layers[table[number].key.layer].generation
-            }
-            detachPixels(of: number, cause: .replaced)
-        }
+        if table[number].residency.isResident { detachPixels(of: number, cause: .replaced) }
         if load.encoded != .none { counters.tiers.encodedPayloads += 1 }
         let stamp = table.nextStamp()
         change(number) {
             $0.form = load.encoded
             $0.slot = load.slot
             $0.residency = .decoded
-            $0.generation = generation
+            $0.generation = load.generation
             $0.lastUse = now
             $0.stamp = stamp
             $0.attempts = 0

@@ -17,6 +17,8 @@ extension PoolState {
     mutating func markStale(_ key: TileKey) {
         let number = table.find(key)
         guard number != .none, table[number].residency.isResident else { return }
+        // The new ones have another identity, even if these are evicted before.
+        layers.change(key.layer) { $0.raiseGeneration() }
         change(number) { $0.flags.insert(.stale) }
         noteDrawing()
         effects.plans = true

@@ -21,6 +21,18 @@ import Testing
         #expect(isAtRest)
     }
 
+    /// Pixels of a store that were out of date are evicted before the new ones land.
+    @Test func newPixelsHaveAnotherIdentityAfterAnEviction() {
+        let small = TilePool(tiles: 4)
+        small.load(1)
+        let old = small.entry(1)?.generation
+        small.pool.markStale(key(1))
+        small.pool.trim(toBytes: 0)
+        #expect(small.resident.isEmpty)
+        small.load(1)
+        #expect(small.resident == [1] && small.entry(1)?.generation != old)
+    }
+
     /// New pixels or an invalidation while a block is being written or read. The worker keeps the block until it is
     /// done; the entry no longer refers to it.
     @Test(arguments: [true, false], [true, false])
