@@ -106,7 +106,11 @@ extension CacheCore {
         let load = ChildLoad(layer: layer, level: child.level, address: address, notes: notes)
         var childTicket = ticket
         childTicket.key = TileKey(layer: ticket.key.layer, child)
-        ask(source, TileRequest(core: self, layer: layer.id, ticket: childTicket, child: load), as: ticket.load)
+        ask(
+            source,
+            TileRequest(core: self, layer: layer.id, ticket: childTicket, child: load, notes: notes),
+            as: ticket.load
+        )
         let result = load.wait(on: executor) { [self] in read { $0.wants(ticket) } }
         perform { state in
             guard let request = state.requests.remove(ticket.load)?.value else { return }

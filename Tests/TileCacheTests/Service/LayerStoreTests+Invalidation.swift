@@ -191,6 +191,17 @@ extension LayerStoreTests {
         #expect(origin.loads.count == 4 && run.lastPixels.count == 1 && store.count == 4)
     }
 
+    /// The tiles below are absent until a time, and may be there after it.
+    @Test(arguments: [true, false]) func nothingMadeOfAbsencesThatExpireIsStored(isBlocking: Bool) throws {
+        let store = MemoryStore()
+        let origin = Origin()
+        origin.outcome = .absent
+        origin.freshness = TileStoreFreshness(stored: 1_000_000, expires: 1_000_100)
+        let run = try Run([store], origin, isBlocking: isBlocking, made: 6)
+        run.need([Run.parent])
+        #expect(origin.loads.count == 4 && store.count == 0)
+    }
+
     /// A tile that failed for good may be there in the next run.
     @Test func noTileWithHolesIsStored() throws {
         let store = MemoryStore()
