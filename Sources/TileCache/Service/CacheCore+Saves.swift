@@ -175,12 +175,13 @@ extension CoreState {
             return .now(save)
         }
         if takers.drawn != 0, result == .pixels {
-            let lost = saves.isFull ? saves.undrawnKeys.filter { !pool.isUnsaved($0) } : []
-            let isAdded = changeSaves { saves in
-                saves.forget(lost)
-                return saves.addUndrawn(undrawn)
-            }
-            if isAdded { pool.markUnsaved(key) } else { tiers.noteDropped(takers.drawn) }
+            let gone = saves.isFull ? saves.undrawnKeys.filter { !pool.isUnsaved($0) } : []
+            var lost = changeSaves { saves in gone.compactMap { saves.forget($0) } }
+            if changeSaves({ $0.addUndrawn(undrawn) }) { pool.markUnsaved(key) } else { lost.append(undrawn) }
+            effects.lostSaves += lost.compactMap { lose($0) }
+        } else if takers.drawn != 0 {
+            // An absent tile is never drawn.
+            effects.lostSaves.append(LostSave(tiers: tiers, tile: key.coordinate, takers: takers.drawn))
         }
         guard takers.now != 0 else { return takers.drawn == 0 ? nil : .queued }
         var save = undrawn
@@ -197,9 +198,8 @@ extension CoreState {
     /// Queues tiles that have been drawn for the first time.
     mutating func noteDrawn(_ keys: [TileKey]) {
         guard !keys.isEmpty else { return }
-        for dropped in changeSaves({ saves in keys.compactMap { saves.noteDrawn($0) } }) {
-            layers[dropped.key.layer].tiers?.noteDropped(dropped.takers)
-        }
+        let lost = changeSaves { saves in keys.compactMap { saves.noteDrawn($0) } }
+        effects.lostSaves += lost.compactMap { lose($0) }
         effects.wakes = max(effects.wakes, 1)
     }
 

@@ -90,10 +90,11 @@ struct SaveQueue: Sendable {
         return takers
     }
 
-    /// Forgets waiting tiles.
-    mutating func forget(_ keys: [TileKey]) { for key in keys { forget(key) } }
-
-    private mutating func forget(_ key: TileKey) {
-        if let old = undrawn.removeValue(forKey: key) { byteCount -= old.byteCount }
+    /// Forgets a tile that waits until it is drawn; returns it.
+    @discardableResult
+    mutating func forget(_ key: TileKey) -> Save? {
+        let old = undrawn.removeValue(forKey: key)
+        byteCount -= old?.byteCount ?? 0
+        return old
     }
 }

@@ -307,6 +307,45 @@ extension LayerStoreTests {
         #expect(store.givenUp.contains(Run.parent))
     }
 
+    @Test func theLookUpOfAPrefetchedAbsentTileEnds() throws {
+        let store = MemoryStore()
+        let origin = Origin()
+        origin.outcome = .absent
+        let run = try Run([store], origin)
+        run.scene.cache.prefetch([run.scene.tile(0)], of: run.layer)
+        run.scene.run()
+        #expect(store.givenUp == [run.scene.tile(0)] && store.count == 0 && run.counts[0].dropped == 0)
+    }
+
+    /// Tiles that are gone and were never drawn make way for another one.
+    @Test func theLookUpsOfTilesThatWereNeverDrawnEnd() throws {
+        let store = MemoryStore()
+        let run = try Run([store], Origin())
+        let (cache, layer) = (run.scene.cache, run.layer)
+        let gone = (64..<64 + SaveQueue.mostUndrawn).map { run.scene.tile($0 % 64, row: $0 / 64) }
+        cache.core.perform { state in
+            for tile in gone { _ = state.changeSaves { $0.addUndrawn(Self.save(tile, of: layer)) } }
+        }
+        cache.prefetch([run.scene.tile(0)], of: layer)
+        run.scene.run()
+        #expect(store.givenUp.count == gone.count && Set(store.givenUp) == Set(gone))
+        #expect(cache.statistics.stores[0].dropped == gone.count)
+    }
+
+    /// A tile is drawn while as many others as may wait have their turn.
+    @Test func theLookUpOfATileThatFindsNoPlaceEnds() throws {
+        let store = MemoryStore()
+        let run = try Run([store], Origin())
+        let (layer, drawn) = (run.layer, run.scene.tile(0))
+        let others = (64..<64 + SaveQueue.mostReady).map { run.scene.tile($0 % 64, row: $0 / 64) }
+        run.scene.cache.core.perform { state in
+            for tile in others { _ = state.changeSaves { $0.add(Self.save(tile, of: layer)) } }
+            _ = state.changeSaves { $0.addUndrawn(Self.save(drawn, of: layer)) }
+            state.noteDrawn([TileKey(layer: layer.index, drawn)])
+        }
+        #expect(store.givenUp == [drawn] && run.counts[0].dropped == 1)
+    }
+
     /// Without room for their queue, the stores are told of all tiles that waited.
     @Test func theLookUpsOfAQueueWithoutRoomEnd() throws {
         let store = MemoryStore()
