@@ -32,7 +32,7 @@ public struct ByteCount: Hashable, Sendable, Comparable, CustomStringConvertible
     /// The count in MiB with one decimal, small counts in bytes.
     public var description: String {
         guard bytes >= 1 << 20 else { return "\(bytes) bytes" }
-        let tenths = bytes / ((1 << 20) / 10)
-        return "\(tenths / 10).\(tenths % 10) MiB"
+        let (whole, rest) = bytes.quotientAndRemainder(dividingBy: 1 << 20)
+        return "\(whole).\(rest * 10 / (1 << 20)) MiB"
     }
 }

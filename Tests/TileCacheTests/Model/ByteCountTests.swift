@@ -44,5 +44,7 @@ import TileCache
     @Test func descriptionsHaveAUnit() {
         #expect("\(ByteCount.bytes(1_048_575))" == "1048575 bytes")
         #expect("\(ByteCount.mebibytes(1))" == "1.0 MiB")
+        #expect("\(ByteCount.bytes(1_572_864))" == "1.5 MiB")
+        #expect("\(ByteCount.gibibytes(1024))" == "1048576.0 MiB")
     }
 }
