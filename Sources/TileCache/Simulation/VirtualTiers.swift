@@ -51,6 +51,8 @@ package final class VirtualTiers {
 
     package var counts: [Counts] { contents.map(\.counts) }
     package var entries: [Int] { contents.map(\.stamps.count) }
+    /// Number of uses that each tier remembers.
+    var useCounts: [Int] { contents.map(\.uses.count) }
 
     /// Sets all counts to 0. The tiles stay.
     package func resetCounts() {
@@ -94,8 +96,8 @@ package final class VirtualTiers {
         stamp += 1
         contents[index].stamps[key] = stamp
         contents[index].uses.append((key, stamp))
-        // Outdated uses are removed before they are as many as the others.
-        guard contents[index].uses.count - contents[index].first > 2 * contents[index].stamps.count + 64 else { return }
+        // Outdated uses, and those of evicted tiles, are removed before they are more than the others.
+        guard contents[index].uses.count > 2 * contents[index].stamps.count + 64 else { return }
         let stamps = contents[index].stamps
         contents[index].uses.removeAll { stamps[$0.key] != $0.stamp }
         contents[index].first = 0

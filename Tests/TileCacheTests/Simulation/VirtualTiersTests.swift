@@ -53,6 +53,16 @@ import Testing
         #expect(tiers.counts == models.map(\.counts))
     }
 
+    /// A full tier remembers no more uses, however many tiles it is given.
+    @Test func evictedTilesAreForgotten() {
+        let tiers = VirtualTiers([.init(name: "disk", latency: 1, byteLimit: 100)])
+        for column in 0..<2000 {
+            let tile = TileCoordinate(level: 20, column: column, row: 0)
+            tiers.write(TileKey(layer: 0, tile), bytes: 10, before: nil)
+        }
+        #expect(tiers.entries == [10] && tiers.useCounts[0] <= 2 * 10 + 64)
+    }
+
     @Test func anEntryLargerThanTheLimitIsNotWritten() {
         let tiers = VirtualTiers([.init(name: "disk", latency: 1, byteLimit: 9)])
         let key = TileKey(layer: 0, TileCoordinate(level: 0, column: 0, row: 0))
