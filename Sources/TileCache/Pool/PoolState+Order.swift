@@ -39,7 +39,7 @@ extension PoolState {
             if number == .none { queue.noteLack() }
             return nil
         }
-        guard fitsLimit(layer: layer) else {
+        guard fitsLimit(layer: layer, beside: refusedBytes(of: number)) else {
             // It will never fit, and must not delay the rest of the plan.
             counters.refusals += 1
             return nil

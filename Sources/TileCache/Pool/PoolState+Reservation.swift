@@ -28,11 +28,17 @@ extension PoolState {
     mutating func acquireSlot(for number: EntryID, worth: Float) -> Admission<SlotID> {
         let layer = table[number].key.layer
         let room = acquireSlot(layer: layer, worth: worth)
-        guard case .granted(let slot) = room, table[number].flags.contains(.refused) else { return room }
-        let refused = Int(table[number].refusedPages) * pages.pageBytes
+        let refused = refusedBytes(of: number)
+        guard case .granted(let slot) = room, refused > 0 else { return room }
         let beside = makeBytes(refused, worth: worth, layer: layer)
         if !beside.isGranted { release(slot: slot, ofLayer: layer) }
         return beside.map { slot }
+    }
+
+    /// Bytes that the last load of a tile was refused in addition to its slot.
+    func refusedBytes(of number: EntryID) -> Int {
+        guard number != .none, table[number].flags.contains(.refused) else { return 0 }
+        return Int(table[number].refusedPages) * pages.pageBytes
     }
 
     /// Evicts a cold tile uncompressed if every codec is busy. A source that is ready does not wait for one.

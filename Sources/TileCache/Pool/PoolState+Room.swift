@@ -33,9 +33,9 @@ extension PoolState {
         }
     }
 
-    /// Whether the limit has room for a tile of a layer at all.
-    func fitsLimit(layer: Int) -> Bool {
-        slotBytes(ofLayer: layer) <= ledger.limit - countedBookkeepingBytes
+    /// Whether the limit has room for a tile of a layer, and other bytes beside it, at all.
+    func fitsLimit(layer: Int, beside bytes: Int = 0) -> Bool {
+        slotBytes(ofLayer: layer) <= ledger.limit - countedBookkeepingBytes - bytes
     }
 
     /// Frees bytes for tables by evicting unneeded tiles; returns whether it succeeded.

@@ -99,6 +99,24 @@ import Testing
         #expect(small.entry(0)?.flags.contains(.refused) == true && small.entry(0)?.refusedPages == 0)
     }
 
+    /// A source may not hold more than fits an empty pool. Other tiles are not affected.
+    @Test func whatNeverFitsIsNotWaitedFor() throws {
+        let small = pool()
+        small.load(0, 1)
+        small.install([small.demand(key(2))])
+        let ticket = try #require(small.beginLoad())
+        let held = small.pool.holdEncoded(ticket, bytes: small.byteLimit + 1)
+        #expect(held == .refused)
+        small.end(ticket, .failed(isPermanent: false, retryAfter: nil))
+        small.now += 20
+        small.install([small.demand(key(2)), small.demand(key(3))])
+        let loads = [small.beginLoad(), small.beginLoad()]
+        #expect(loads.map { $0?.key } == [key(3), nil] && small.resident == [0, 1])
+        small.pool.setByteLimit(10 * TilePool.tileBytes)
+        small.install([small.demand(key(2))])
+        #expect(small.beginLoad()?.key == key(2))
+    }
+
     @Test func aPrefetchBeginsOnlyWithASlot() throws {
         let (small, late) = latePool(tiles: 3)
         var needs = ViewNeeds()
