@@ -1,11 +1,16 @@
 /// How a view chooses the level to draw.
 public struct TileLevelSelection: Hashable, Sendable {
     /// Coarser levels than 1:1 to accept, in octaves. Default: 0. 0.5 halves the tiles on average, for pixels magnified
-    /// at most 1.41 times. Negative values select finer tiles than the screen can show.
-    public var bias: Double
+    /// at most 1.41 times. Negative values select finer tiles than the screen can show. Clamped to -8...8; NaN counts
+    /// as 0.
+    public var bias: Double {
+        didSet { self = TileLevelSelection(bias: bias, hysteresis: hysteresis) }
+    }
     /// Hysteresis in octaves: how far the scale may pass a level's bound. Default: 0. Prevents pinches around a bound
-    /// from flipping levels.
-    public var hysteresis: Double
+    /// from flipping levels. Clamped to 0...1; NaN counts as 0.
+    public var hysteresis: Double {
+        didSet { self = TileLevelSelection(bias: bias, hysteresis: hysteresis) }
+    }
 
     /// Relative distance above a level's bound within which a scale counts as the bound. Rounding errors in powers of
     /// two then do not change the level.

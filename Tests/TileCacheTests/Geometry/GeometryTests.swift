@@ -40,6 +40,20 @@ import Testing
         #expect(values.map { clampedInteger($0, below: 8) } == [0, 0, 0, 7, 7, 7, 0, 0])
     }
 
+    /// A rule that is changed is the rule that is made with the same numbers.
+    @Test func aRuleForLevelsFollowsItsNumbers() throws {
+        let pyramid = try ServiceSetup.pyramid()
+        var rule = TileLevelSelection()
+        rule.bias = 1
+        #expect(rule == TileLevelSelection(bias: 1) && rule.level(for: 1, in: pyramid) == 5)
+        rule.hysteresis = 0.5
+        #expect(rule == TileLevelSelection(bias: 1, hysteresis: 0.5))
+        #expect(rule.level(for: 1.2, in: pyramid, previous: 5) == 5)
+        rule.bias = .nan
+        rule.hysteresis = 7
+        #expect(rule == TileLevelSelection(bias: 0, hysteresis: 1))
+    }
+
     /// Tiles and identities compare like the lists of their parts.
     @Test func orderIsThatOfTheParts() {
         var random = SplitMix64(seed: 3)
