@@ -211,8 +211,9 @@ struct ViewModel: Sendable {
             let attainable = pool.attainableBytes(ofLayer: own)
             let part = (pool.ledger.limit - pool.bookkeepingBytes) / max(layers.count, 1)
             let budget = min(max(part, pool.guaranteedBytes(ofLayer: own)), attainable)
-            while scratch.count * slotBytes > budget, level > 0 {
+            while scratch.count * slotBytes > budget {
                 shortfallBytes = max(shortfallBytes, scratch.count * slotBytes)
+                guard level > 0 else { break }
                 level -= 1
                 collect(layer: index, level: level, viewport)
             }

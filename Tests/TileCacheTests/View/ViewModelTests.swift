@@ -77,6 +77,19 @@ import Testing
         #expect(view.layers[0].needs.tiles.map(\.coordinate.column) == [20, 11] + columns)
     }
 
+    /// Without a coarser level the needed tiles stay, and what they would take is reported all the same.
+    @Test func aShortfallOfTheCoarsestLevelIsReported() throws {
+        let small = TilePool(tiles: 16)
+        let pyramid = try ServiceSetup.pyramid().keepingFinestLevels(1)
+        var view = ViewModel(
+            layers: [ViewLayer(id: LayerID(0), pyramid: pyramid)],
+            selection: TileLevelSelection(),
+            fitsBudget: true
+        )
+        _ = view.update(ServiceSetup.viewport(900, 900), now: 0, pool: &small.pool)
+        #expect(view.layers[0].needs.tiles.count == 20 && view.shortfallBytes == 20 * TilePool.tileBytes)
+    }
+
     /// Tiles without an entry are looked up once memory is available. The view is then complete.
     @Test func aViewIsTruncatedUntilThereIsMemory() throws {
         let small = TilePool(tiles: 16) { $0.grantsBookkeeping = false }
