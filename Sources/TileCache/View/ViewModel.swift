@@ -148,7 +148,8 @@ struct ViewModel: Sendable {
         return true
     }
 
-    /// Replaces the layers. Those that stay keep their needs; new ones get theirs at the present viewport.
+    /// Replaces the layers. Those that stay keep their needs, unless another level fits; new ones get theirs at the
+    /// present viewport.
     mutating func setLayers(_ new: [(id: LayerID, pyramid: TilePyramid)], now: Int64, pool: inout PoolState) {
         var former = layers
         layers = new.map { layer in
@@ -161,13 +162,16 @@ struct ViewModel: Sendable {
         needsVersion &+= 1
         // Not at rest: no plan contains the new layers yet.
         lastMoved = now
+        // Each layer's part of the limit is another now.
+        refit(now: now, pool: &pool)
         guard let viewport else { return }
         for index in layers.indices where !layers[index].needs.hasBegun {
             update(layer: index, viewport, now: now, time: now, pool: &pool)
         }
     }
 
-    /// Recomputes the needed tiles after a change of the limit. Also if some were left out for lack of memory.
+    /// Recomputes the needed tiles after a change of the limit or the layers. Also if some were left out for lack of
+    /// memory.
     mutating func refit(now: Int64, pool: inout PoolState) {
         guard fitsBudget || isTruncated else { return }
         chooseAgain(now: now, pool: &pool)

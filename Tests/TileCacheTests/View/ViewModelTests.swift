@@ -90,6 +90,27 @@ import Testing
         #expect(view.layers[0].needs.tiles.count == 20 && view.shortfallBytes == 20 * TilePool.tileBytes)
     }
 
+    /// A layer that leaves a view at rest gives its part of the limit to the others, and its shortfall is over.
+    @Test func layersThatStayHaveTheRoomOfThoseThatGo() throws {
+        // Room for 38 tiles: for the twenty of one layer, not for those of both.
+        let small = TilePool(tiles: 38 * 4)
+        let ids = (0..<2).map { _ in LayerID(small.pool.addLayer(tileBytes: 4 * TilePool.tileBytes)) }
+        let pyramid = try ServiceSetup.pyramid()
+        var view = ViewModel(
+            layers: ids.map { ViewLayer(id: $0, pyramid: pyramid) },
+            selection: TileLevelSelection(),
+            fitsBudget: true
+        )
+        _ = view.update(ServiceSetup.viewport(900, 900), now: 0, pool: &small.pool)
+        #expect(view.layers.map(\.needs.level) == [5, 5] && view.shortfallBytes > 0)
+        view.setLayers([(id: ids[0], pyramid: pyramid)], now: 1, pool: &small.pool)
+        #expect(view.layers.map(\.needs.level) == [6] && view.shortfallBytes == 0)
+        view.setLayers(ids.map { (id: $0, pyramid: pyramid) }, now: 2, pool: &small.pool)
+        #expect(view.layers.map(\.needs.level) == [5, 5] && view.shortfallBytes > 0)
+        view.setLayers([], now: 3, pool: &small.pool)
+        #expect(view.shortfallBytes == 0)
+    }
+
     /// Tiles without an entry are looked up once memory is available. The view is then complete.
     @Test func aViewIsTruncatedUntilThereIsMemory() throws {
         let small = TilePool(tiles: 16) { $0.grantsBookkeeping = false }
