@@ -3,7 +3,8 @@
 /// A tile is included if it shares some area with the viewport's true outline and with the world; touching edges do not
 /// count. On a wrapping world the copies of the world on screen are included.
 struct ViewportCover {
-    /// Maximum number of tiles. More cannot be drawn, and an erroneous scale must not exhaust memory.
+    /// Maximum number of tiles, and of rows that are looked at. More cannot be drawn, and an erroneous scale must take
+    /// neither all memory nor all time.
     static let maximumTileCount = 65_536
     /// Maximum number of copies of a wrapping world in one row.
     static let maximumCopies = 64
@@ -67,7 +68,8 @@ struct ViewportCover {
     func forEach(_ body: (_ column: Int, _ row: Int, _ offset: Double) -> Bool) {
         let level = pyramid.levels[levelIndex]
         var remaining = Self.maximumTileCount
-        for row in rows {
+        // Beside a narrow world there may be any number of rows without tiles.
+        for row in rows.prefix(Self.maximumTileCount) {
             var minX = box.minX
             var maxX = box.maxX
             if let outline {

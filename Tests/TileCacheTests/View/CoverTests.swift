@@ -93,6 +93,25 @@ import Testing
         #expect(tiles.count == 65_536)
         #expect(Set(tiles).count == tiles.count)
     }
+
+    /// A world of 2^32 rows of one tile. The left corner of a turned view touches it far below the first row in view;
+    /// all other rows show nothing.
+    @Test func rowsThatShowNothingHaveAnEnd() throws {
+        let side = 1 << 40
+        let level = PyramidLevel(width: 256, height: side, tileWidth: 256, tileHeight: 256, worldPixelsPerPixel: 1)
+        let pyramid = try TilePyramid(worldWidth: 256, worldHeight: Double(side), levels: [level])
+        func count(reach: Double) -> Int {
+            let viewport = TileViewport(
+                center: WorldPoint(x: reach + 128, y: Double(side / 2)),
+                width: reach * 2.0.squareRoot(),
+                height: reach * 2.0.squareRoot(),
+                rotation: .pi / 4
+            )
+            return pyramid.neededTiles(under: viewport, at: 0).count
+        }
+        #expect(count(reach: 10_000) == 2)
+        #expect(count(reach: Double(side / 4)) == 0)
+    }
 }
 
 @Suite struct CoverageTests {
