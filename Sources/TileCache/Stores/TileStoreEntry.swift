@@ -120,7 +120,8 @@ public struct TileStoreEntry {
         add(generation)
         add(freshness.stored)
         add(freshness.expires ?? .max)
-        add(freshness.usableUntil ?? .max)
+        // The largest number says that none was given: for ever would become `expires`.
+        add(freshness.usableUntil.map { min($0, Int64.max - 1) } ?? .max)
         add(Int64(payloadByteCount))
         add(checksum)
         add(UInt64(0))

@@ -212,6 +212,18 @@ import Testing
         #expect(Self.encode(.encoded, []) == nil)
     }
 
+    /// A tile that may always be drawn while it is revalidated may be so from a store, too.
+    @Test func whatIsUsableForEverStaysUsable() throws {
+        let times: [Int64?] = [Int64.max, Int64.max - 1, nil]
+        for until in times {
+            let freshness = TileStoreFreshness(stored: 1000, expires: 2000, usableUntil: until)
+            let bytes = try #require(Self.encode(.solid, Self.payload(.solid), freshness: freshness))
+            let read = try Self.decode(bytes).get().freshness
+            #expect(read.state(at: 5000) == freshness.state(at: 5000) && read.expires == 2000)
+            #expect(freshness.state(at: 5000) == (until == nil ? .expired : .stale))
+        }
+    }
+
     @Test(arguments: [512, 513])
     func longValidatorsAreDropped(count: Int) throws {
         let text = String(repeating: "x", count: count)
