@@ -91,8 +91,9 @@ public final class TileRequest: Sendable {
     ///
     /// - Parameter freshness: Until when the layer's stores keep that. Default: `nil`, for ever.
     public func completeAbsent(freshness: TileStoreFreshness? = nil) {
+        guard claim() else { return core.noteSecondAnswer() }
         notes?.change { $0.freshness = freshness }
-        finish(.absent)
+        complete(.absent)
     }
 
     /// Completes the request as failed, permanently or temporarily.

@@ -247,6 +247,29 @@ import Testing
         #expect(run.drawn.map(\.isStale) == [true] && run.scene.cache.statistics.loads.failed == 1)
     }
 
+    /// Answers each request with pixels, and meanwhile that there are none.
+    private final class DoubleSource: TileSource {
+        func requestTile(_ request: TileRequest) {
+            request.complete { pixels in
+                request.completeAbsent(freshness: .notStored)
+                fill(&pixels, with: 7)
+                return .pixels
+            }
+        }
+    }
+
+    /// What the stores keep of a tile is that of its first answer.
+    @Test func aSecondAnswerIsNotStored() throws {
+        let store = MemoryStore()
+        let scene = try StillScene(tiles: 64)
+        let options = LayerOptions(stores: LayerStores([store], dataSet: ["world"]))
+        let layer = try scene.cache.addLayer(DoubleSource(), pyramid: scene.pyramid, options: options)
+        let view = ServiceSetup.quiet(scene.cache, [layer])
+        scene.need(0..<3, of: layer, view)
+        #expect(scene.cache.statistics.loads.secondAnswers == 3 && view.frame().count == 3)
+        #expect(store.count == 3 && store.all.allSatisfy { $0.entry.freshness.expires == nil })
+    }
+
     /// A tile that must not be stored is never stored. The answer may have bytes or confirm older ones.
     @Test func whatMustNotBeStoredLeavesNothingInAStore() throws {
         let store = MemoryStore()
