@@ -51,8 +51,7 @@ enum TileFilter: UInt8, CaseIterable {
         for pixels: UnsafeRawBufferPointer,
         width: Int,
         height: Int,
-        format: TilePixelFormat,
-        path: tk_path = tk_path_automatic
+        format: TilePixelFormat
     ) -> TileFilter {
         guard let bytesPerPixel = format.bytesPerPixel, let base = pixels.baseAddress else { return .none }
         let sample = tk_sample_rows(

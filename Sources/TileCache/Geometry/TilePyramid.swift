@@ -221,12 +221,11 @@ public struct TilePyramid: Hashable, Sendable {
         let level = levels[levelIndex]
         let column = ((rectangle.minX + rectangle.maxX) / 2 - level.origin.x) / level.tileSpanX
         let row = ((rectangle.minY + rectangle.maxY) / 2 - level.origin.y) / level.tileSpanY
-        let coordinate = TileCoordinate(
+        return TileCoordinate(
             level: levelIndex,
             column: clampedInteger(column, below: level.columns),
             row: clampedInteger(row, below: level.rows)
         )
-        return coordinate
     }
 
     /// The next coarser tile over a tile's middle; `nil` at level 0.
