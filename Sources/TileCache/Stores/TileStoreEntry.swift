@@ -248,9 +248,8 @@ public struct TileStoreEntry {
         return fixedByteCount + tag + modified
     }
 
-    /// A longer validator is dropped as a whole: a part of it would not match.
     private static func validator(_ text: String?) -> [UInt8] {
-        guard let text, text.utf8.count <= TileStoreFreshness.longestValidator else { return [] }
+        guard let text, TileStoreFreshness.isKept(text) else { return [] }
         return Array(text.utf8)
     }
 

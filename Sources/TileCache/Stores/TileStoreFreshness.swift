@@ -59,8 +59,13 @@ public struct TileStoreFreshness: Hashable, Sendable {
     /// Whether no look-up at or after a time can use an entry.
     func isUseless(at now: Int64) -> Bool { !hasValidator && state(at: now) == .expired }
 
-    /// Whether the entry has a validator for a conditional request.
-    public var hasValidator: Bool { entityTag != nil || lastModified != nil }
+    /// Whether the entry has a validator for a conditional request. One that is dropped is none.
+    public var hasValidator: Bool { Self.isKept(entityTag) || Self.isKept(lastModified) }
+
+    /// Whether stores keep a validator: a part of a longer one would not match.
+    static func isKept(_ validator: String?) -> Bool {
+        validator.map { 1...longestValidator ~= $0.utf8.count } ?? false
+    }
 
     /// State at a time, in seconds since 1970.
     ///

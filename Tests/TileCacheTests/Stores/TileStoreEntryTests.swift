@@ -231,5 +231,7 @@ import Testing
         let bytes = try #require(Self.encode(.solid, Self.payload(.solid), freshness: freshness))
         let read = try Self.decode(bytes).get().freshness
         #expect(read == TileStoreFreshness(stored: 1, entityTag: count == 512 ? text : nil))
+        // Nothing can confirm an entry by a validator that it will not have.
+        #expect(freshness.hasValidator == read.hasValidator && read.hasValidator == (count == 512))
     }
 }
