@@ -43,6 +43,9 @@ final class Database {
 
     /// Opens an existing file.
     init(path: String, limits: DatabaseLimits = DatabaseLimits()) throws(TileSourceError) {
+        guard !Files.isOther(path) else {
+            throw TileSourceError(path, "an SQLite database was expected, and this is no file")
+        }
         var opened: OpaquePointer?
         let status = sqlite3_open_v2(path, &opened, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, nil)
         guard status == SQLITE_OK, let opened else {

@@ -103,6 +103,12 @@ enum Files {
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
+    /// Whether there is something at a path that is no regular file. Opening a pipe would wait for its writer.
+    static func isOther(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
+    }
+
     /// Text of `errno`.
     static var lastError: String { String(cString: strerror(errno)) }
 

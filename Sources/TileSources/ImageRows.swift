@@ -84,7 +84,7 @@ final class ImageRows: ImageRowSource {
     /// Reads the header.
     init(_ path: String) throws(TileSourceError) {
         let expected = "a PNG, JPEG or WebP file was expected"
-        guard !Files.isFolder(path) else { throw TileSourceError(path, "\(expected), and this is a folder") }
+        guard !Files.isOther(path) else { throw TileSourceError(path, "\(expected), and this is no file") }
         guard let file = fopen(path, "rb") else { throw TileSourceError(path, "\(expected): \(Files.lastError)") }
         var (info, error) = (ti_info(), ti_error())
         guard let reader = ti_open_file(file, &info, &error) else { throw TileSourceError(path, error.text) }

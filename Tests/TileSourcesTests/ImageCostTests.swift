@@ -80,6 +80,19 @@ import Testing
         folder.write([1], to: "0/0/0.png/notes.txt")
         errno = EPERM
         #expect(message { _ = try FolderTileSource(path: folder.path) }.hasSuffix("0/0/0.png: it is no file"))
-        #expect(message { _ = try ImageTileSource(path: folder.path) }.hasSuffix("and this is a folder"))
+        #expect(message { _ = try ImageTileSource(path: folder.path) }.hasSuffix("and this is no file"))
+    }
+
+    /// Opening a pipe would wait for its writer. This one has a writer and bytes, so that the test always ends.
+    @Test func pipesAreNotOpened() {
+        let path = "\(folder.path)/pipe"
+        mkfifo(path, 0o600)
+        let pipe = open(path, O_RDWR)
+        defer { close(pipe) }
+        let png = image.png
+        let written = write(pipe, png, png.count)
+        #expect(written == png.count)
+        #expect(message { _ = try ImageTileSource(path: path) }.hasSuffix("and this is no file"))
+        #expect(message { _ = try MBTilesTileSource(path: path) }.hasSuffix("and this is no file"))
     }
 }
