@@ -143,7 +143,8 @@ final class HTTPEngine: @unchecked Sendable {
             fetch.dropBody()
             if let wait = rule.wait(after: outcome, attempts: fetch.attempts, dice: .random(in: 0...1)) {
                 fetch.earliest = Self.now + Int64(wait)
-                return waiting.append(fetch)
+                waiting.append(fetch)
+                return fetch.job.rest()
             }
         }
         fetch.job.finish(fetch, outcome, options)

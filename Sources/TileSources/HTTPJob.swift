@@ -47,6 +47,9 @@ protocol HTTPJob: AnyObject, Sendable {
     /// Determines how a whole answer ends.
     func end(_ answer: HTTPAnswerHead, _ options: HTTPTileOptions) -> FetchEnd
 
+    /// An attempt has failed; the fetch waits for the next one, without a connection.
+    func rest()
+
     /// The fetch has ended, and is not retried.
     func finish(_ fetch: HTTPFetch, _ end: FetchEnd, _ options: HTTPTileOptions)
 
@@ -56,6 +59,8 @@ protocol HTTPJob: AnyObject, Sendable {
 
 extension HTTPJob {
     var home: String { address }
+
+    func rest() {}
 }
 
 /// A tile with an address of its own.

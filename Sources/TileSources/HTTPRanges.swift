@@ -22,6 +22,8 @@ final class HTTPRanges: Sendable {
         var waiters: [Int: Waiter] = [:]
         /// Requests in flight.
         var jobs: [ObjectIdentifier: HTTPRangeJob] = [:]
+        /// Those of which an attempt has failed. They do not keep others from being sent: the engine bounds connections.
+        var resting: Set<ObjectIdentifier> = []
         var nextID = 0
         /// `nil` until the first answer.
         var pin: RangePin?
@@ -97,7 +99,8 @@ final class HTTPRanges: Sendable {
     private func begin() {
         while true {
             let job = state.withLock { state -> HTTPRangeJob? in
-                guard state.jobs.count < options.connections, let group = state.queue.next() else { return nil }
+                guard state.jobs.count - state.resting.count < options.connections, let group = state.queue.next()
+                else { return nil }
                 let clients = group.reads.compactMap { state.waiters[$0.id]?.client }
                 let job = HTTPRangeJob(self, group, clients, pin: state.pin)
                 state.jobs[ObjectIdentifier(job)] = job
@@ -106,6 +109,12 @@ final class HTTPRanges: Sendable {
             guard let job else { return }
             engine.add(job)
         }
+    }
+
+    /// Sends others while a request waits for its next attempt.
+    func rest(_ job: HTTPRangeJob) {
+        state.withLock { _ = $0.resting.insert(ObjectIdentifier(job)) }
+        begin()
     }
 
     private func cancel(_ id: Int) {
@@ -132,6 +141,7 @@ final class HTTPRanges: Sendable {
         typealias Ended = (read: RangeQueue.Read, waiter: Waiter)
         let (ended, hopeless) = state.withLock { state -> ([Ended], [Ended]) in
             state.jobs.removeValue(forKey: ObjectIdentifier(job))
+            state.resting.remove(ObjectIdentifier(job))
             if state.pin == nil, let answer { (state.pin, state.isStorable) = (answer.pin, answer.isStorable) }
             if case .failed(_, let failure) = end, failure.cause == .changed { state.isChanged = true }
             var ended: [Ended] = []
@@ -250,6 +260,8 @@ final class HTTPRangeJob: HTTPJob {
     func end(_ answer: HTTPAnswerHead, _ options: HTTPTileOptions) -> FetchEnd {
         RangeRule.end(answer, asked: group.range, pin: pin, isWhole: true)
     }
+
+    func rest() { ranges.rest(self) }
 
     func finish(_ fetch: HTTPFetch, _ end: FetchEnd, _ options: HTTPTileOptions) {
         guard case .failed(let cause, let message, let mayPass, _) = end else {

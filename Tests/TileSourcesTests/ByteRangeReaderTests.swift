@@ -99,6 +99,28 @@ import Testing
         #expect(try #require(counter.statistics.lastFailure).contains("file: bytes 5-8: the server answered"))
     }
 
+    /// A request that waits for another attempt has no connection, and keeps no other read waiting.
+    @Test func readsPassARequestThatWaits() throws {
+        let server = try #require(
+            RangeServer(bytes) { content in
+                content.change = { _, asked, answer in
+                    if asked.lowerBound == 50_000 { answer = .init(status: 503, headers: ["Retry-After: 30"]) }
+                }
+            }
+        )
+        let (reader, _) = try open(server.address) { $0.connections = 1 }
+        let ends = Record<Bool>()
+        let cancel = reader.read(50_000..<50_010, for: RangeClient(isDemand: false)) { _ in ends.add(false) }.cancel
+        #expect(settled { counter.statistics.failures == [.status: 1] })
+        reader.read(5..<9, for: RangeClient(isDemand: true)) { end in
+            if case .bytes = end { ends.add(true) }
+        }
+        // Before the other's second attempt.
+        #expect(settled { ends.all == [true] } && server.asked == [0..<1000, 50_000..<50_010, 5..<9])
+        cancel()
+        #expect(settled { ends.all == [true, false] } && counter.statistics.attempts == 3)
+    }
+
     @Test func aChangedFileOnAServerIsAnErrorUntilItIsOpenedAgain() throws {
         let server = try #require(RangeServer(bytes))
         let (reader, _) = try open(server.address)
