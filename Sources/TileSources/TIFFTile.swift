@@ -139,7 +139,7 @@ struct TIFFTile: Sendable {
 
     /// A JPEG file of a tile, with its directory's tables and a marker of colours.
     ///
-    /// Markers of JFIF and Adobe in the tile itself are left out: the directory states its colours.
+    /// Markers of JFIF and Adobe in the tile and the tables are left out: the directory states its colours.
     static func joined(_ tile: [UInt8], tables: [UInt8], photometric: Int) -> [UInt8] {
         let start: [UInt8] = [0xFF, 0xD8]
         guard tile.starts(with: start) else { return tile }
@@ -147,16 +147,19 @@ struct TIFFTile: Sendable {
         let colours: [UInt8] =
             [0xFF, 0xEE, 0, 14] + Array("Adobe".utf8) + [0, 100, 0, 0, 0, 0, photometric == 6 ? 1 : 0]
         let hasTables = tables.count >= 4 && tables.starts(with: start) && tables.suffix(2).elementsEqual([0xFF, 0xD9])
-        var file = start + colours + (hasTables ? tables.dropFirst(2).dropLast(2) : [])
-        file.reserveCapacity(file.count + tile.count)
-        var place = 2
-        // Segments before the first scan. If none follows, the decoder fails with a message.
-        while place + 4 <= tile.count, tile[place] == 0xFF, tile[place + 1] != 0xDA {
-            let end = place + 2 + Int(tile[place + 2]) << 8 + Int(tile[place + 3])
-            guard end > place + 3, end <= tile.count else { break }
-            if tile[place + 1] != 0xE0, tile[place + 1] != 0xEE { file += tile[place..<end] }
-            place = end
+        var file = start + colours
+        file.reserveCapacity(file.count + tables.count + tile.count)
+        for part in [hasTables ? tables.dropLast(2) : start[...], tile[...]] {
+            var place = 2
+            // Segments before the first scan. If none follows, the decoder fails with a message.
+            while place + 4 <= part.count, part[place] == 0xFF, part[place + 1] != 0xDA {
+                let end = place + 2 + Int(part[place + 2]) << 8 + Int(part[place + 3])
+                guard end > place + 3, end <= part.count else { break }
+                if part[place + 1] != 0xE0, part[place + 1] != 0xEE { file += part[place..<end] }
+                place = end
+            }
+            file += part[place...]
         }
-        return file + tile[place...]
+        return file
     }
 }

@@ -159,6 +159,11 @@ import Testing
                     #expect(TIFFTile.joined(tile, tables: [], photometric: photometric) == joined)
                 }
             }
+            // Nor do those in the directory's tables.
+            let table: [UInt8] = [0xFF, 0xDB, 0, 4, 1, 2]
+            let tables: [UInt8] = file[..<20] + adobe + table + [0xFF, 0xD9]
+            let both: [UInt8] = joined[..<18] + table + joined[18...]
+            #expect(TIFFTile.joined(file, tables: tables, photometric: photometric) == both)
         }
         // What is damaged stays as it is after the added marker.
         for count in 0..<file.count {
