@@ -20,6 +20,8 @@ final class ScratchFile: @unchecked Sendable {
         let file = mkstemp(&template)
         guard file >= 0 else { throw TileSourceError(place, "a folder to write to was expected: \(Files.lastError)") }
         unlink(template)
+        // A program that is started meanwhile would keep the space on the disk for as long as it runs.
+        _ = fcntl(file, F_SETFD, FD_CLOEXEC)
         self.file = file
         self.limit = limit
     }

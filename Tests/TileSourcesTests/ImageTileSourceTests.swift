@@ -3,6 +3,12 @@ import Testing
 @testable import TileCache
 @testable import TileSources
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// Large images, cut into tiles.
 @Suite struct ImageTileSourceTests {
     private let folder = ScratchFolder()
@@ -136,6 +142,25 @@ import Testing
         image = ImageTileOptions(folder: "/nowhere")
         #expect(message { _ = try ImageTileSource(path: path, image: image) }.contains("a folder to write to"))
     }
+
+    #if os(Linux)
+        /// Programs that are started while the source exists do not get the file of tiles.
+        @Test func theFileOfTilesIsNotInherited() throws {
+            let path = folder.write(TestImage(width: 64, height: 64).png, to: "image.png")
+            let source = try ImageTileSource(path: path, image: ImageTileOptions(folder: folder.path))
+            // The folder's name differs from those of all other tests; TMPDIR may be a link.
+            let part = "\(folder.path.split(separator: "/").last ?? "")/tilecache-"
+            let files = (0..<4096 as Range<Int32>).filter { file in
+                var name = [CChar](repeating: 0, count: 4096)
+                let count = readlink("/proc/self/fd/\(file)", &name, name.count)
+                let bytes = name.prefix(max(count, 0)).map { UInt8(bitPattern: $0) }
+                return String(decoding: bytes, as: UTF8.self).contains(part)
+            }
+            let areInherited = files.map { fcntl($0, F_GETFD) & FD_CLOEXEC == 0 }
+            #expect(areInherited == [false])
+            withExtendedLifetime(source) {}
+        }
+    #endif
 
     @Test func whatIsNoImageIsSaid() throws {
         func said(_ bytes: [UInt8], _ options: TileSourceOptions = TileSourceOptions()) -> String {
