@@ -14,15 +14,22 @@ typedef struct {
     uint32_t next;
 } webp_state;
 
+// Bytes that a file's header counts; anything may follow them.
+static uint64_t counted_bytes(const uint8_t *head) {
+    return 8 + (head[4] | (uint64_t)head[5] << 8 | (uint64_t)head[6] << 16 | (uint64_t)head[7] << 24);
+}
+
+// The pixels that are handed over, and those that a lossless file is decoded into first.
+static uint64_t pixel_bytes(const ti_reader *reader) { return (uint64_t)reader->info.width * reader->info.height * 8; }
+
 static ti_status read_all(ti_reader *reader, uint64_t limit, uint8_t **data, size_t *count, ti_error *error) {
     if (fseek(reader->file, 0, SEEK_END)) return ti_fail(error, ti_unreadable, "it cannot be read");
     long size = ftell(reader->file);
     uint8_t head[8];
     if (size < 0 || fseek(reader->file, 0, SEEK_SET) || ti_take(reader, head, 8) < 8 || fseek(reader->file, 0, SEEK_SET))
         return ti_fail(error, ti_unreadable, "it cannot be read");
-    // What the header counts; anything may follow.
-    uint64_t riff = 8 + (head[4] | (uint64_t)head[5] << 8 | (uint64_t)head[6] << 16 | (uint64_t)head[7] << 24);
-    if ((uint64_t)size > riff) size = (long)riff;
+    uint64_t counted = counted_bytes(head);
+    if ((uint64_t)size > counted) size = (long)counted;
     if (size > largest_file || (uint64_t)size > limit)
         return ti_fail(error, ti_too_large, "a WebP file of %ld bytes has to be read as a whole, and is too large", size);
     *data = malloc((size_t)size + 1);
@@ -37,7 +44,7 @@ static ti_status start(ti_reader *reader, uint64_t limit, ti_error *error) {
     const uint8_t *data = reader->bytes;
     size_t count = reader->count;
     if (reader->file) {
-        ti_status status = read_all(reader, limit, &owned, &count, error);
+        ti_status status = read_all(reader, limit - pixel_bytes(reader), &owned, &count, error);
         if (status != ti_ok) return status;
         data = owned;
     }
@@ -111,6 +118,7 @@ ti_status ti_open_webp(ti_reader *reader, ti_error *error) {
     }
     WebPBitstreamFeatures features;
     VP8StatusCode status = WebPGetFeatures(data, count, &features);
+    uint64_t file_bytes = header && status == VP8_STATUS_OK ? counted_bytes(header) : 0;
     free(header);
     switch (status) {
     case VP8_STATUS_OK: break;
@@ -120,7 +128,6 @@ ti_status ti_open_webp(ti_reader *reader, ti_error *error) {
     if (features.has_animation) return ti_fail(error, ti_damaged, "it is an animated WebP");
     reader->info.width = (uint32_t)features.width;
     reader->info.height = (uint32_t)features.height;
-    // The pixels that are handed over, and those that a lossless file is decoded into first.
-    reader->info.whole_bytes = (uint64_t)reader->info.width * reader->info.height * 8;
+    reader->info.whole_bytes = pixel_bytes(reader) + file_bytes;
     return ti_ok;
 }

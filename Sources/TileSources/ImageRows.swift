@@ -62,7 +62,9 @@ protocol ImageRowSource {
 
     /// Decodes the whole image.
     ///
-    /// - Parameter goesOn: Called after each row with their number so far; `false` cancels.
+    /// - Parameters:
+    ///   - limit: Bytes that a decoder may need besides rows.
+    ///   - goesOn: Called after each row with their number so far; `false` cancels.
     func decode(
         _ options: TileSourceOptions,
         limit: Int,

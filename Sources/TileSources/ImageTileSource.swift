@@ -102,7 +102,7 @@ public final class ImageTileSource: BlockingTileSource, MemoryReportingSource, P
         }
         file = try ScratchFile(folder: image.folder, limit: image.diskLimit.bytes)
         let cutter = ImageCutter(pyramid, format: options.format, halver: halver, codec: codec, file: file)
-        try rows.decode(options, limit: image.memoryLimit.bytes, into: cutter) { row in
+        try rows.decode(options, limit: image.memoryLimit.bytes - bands, into: cutter) { row in
             row % size != 0 || progress(Double(row) / Double(rows.height))
         }
         _ = progress(1)

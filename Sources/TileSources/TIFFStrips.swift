@@ -29,10 +29,17 @@ struct TIFFStrips: ImageRowSource {
     var hint: String { ": \(Self.hint)" }
     var isStorable: Bool { reader.isStorable }
 
-    /// A strip as it is in the file, as a file of its own and decoded.
+    /// A strip as it is in the file, as a file of its own and decoded: a JPEG may be progressive.
     var wholeBytes: Int {
-        let decoded = level.tileWidth * level.tileHeight * level.layout.samples * level.layout.bits / 8
-        return 2 * level.encodedBytes.largest * (level.layout.isPlanar ? level.layout.samples : 1) + decoded
+        let layout = level.layout
+        let bytes =
+            switch layout.compression {
+            case 7: 2 * layout.samples
+            case 50001: 8
+            default: layout.samples * layout.bits / 8
+            }
+        return 2 * level.encodedBytes.largest * (layout.isPlanar ? layout.samples : 1)
+            + level.tileWidth * level.tileHeight * bytes
     }
 
     func decode(

@@ -154,6 +154,30 @@ import Testing
         #expect(refusal([.init(tag: 273, type: 4, values: [8, 8, 8, 1 << 30])]).contains("strip 3: its 3600 bytes at"))
     }
 
+    /// What decoders of whole images need counts against the limit, and so does a WebP file, which is read as a whole.
+    @Test func memoryOfDecodersCounts() throws {
+        let pixels = 128 * 128
+        let image = TestImage(width: 128, height: 128, pixels: [UInt8](repeating: 255, count: 4 * pixels))
+        func memory(_ path: String) throws -> ByteCount {
+            try ImageTileSource(path: path, options: straight).cuttingMemory
+        }
+        let bands = try memory(folder.write(image.png, to: "image.png")).bytes
+        let file = folder.write(image.webP, to: "image.webp")
+        #expect(try memory(file).bytes == bands + 8 * pixels + image.webP.count)
+        let enough = ImageTileOptions(memoryLimit: try memory(file))
+        _ = try ImageTileSource(path: file, image: enough, options: straight)
+        var directory = strips(image, rows: 0)
+        (directory.compression, directory.encode) = (50001, { $0.webP })
+        #expect(try memory(write(directory)).bytes >= bands + 8 * pixels)
+        // Three colours in a strip of one sample.
+        (directory.compression, directory.samples) = (7, 1)
+        directory.encode = { $0.jpeg(isProgressive: true) }
+        let path = write(directory)
+        let few = ImageTileOptions(memoryLimit: try memory(path))
+        let said = message { _ = try ImageTileSource(path: path, image: few, options: straight) }
+        #expect(said.contains("strip 0: 128 x 128 pixels that can only be decoded as a whole need"))
+    }
+
     /// Changes each byte of the beginning, and truncates files. The result is the image, another one, or an error that
     /// names the file.
     @Test(arguments: [1, 8] as [UInt64]) func damagedFiles(compression: UInt64) throws {

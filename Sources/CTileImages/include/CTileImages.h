@@ -37,7 +37,7 @@ typedef struct {
     // Pixels; at least 1.
     uint32_t width, height;
     // Bytes that the decoder needs besides a few rows: an interlaced PNG, a progressive JPEG and any WebP need the
-    // whole image.
+    // whole image, and a WebP file its own bytes, too.
     uint64_t whole_bytes;
 } ti_info;
 
