@@ -18,32 +18,27 @@ enum MapPyramid {
 
     /// Makes the pyramid of some zooms.
     ///
-    /// - Parameters:
-    ///   - subject: Name of the source, for messages.
-    ///   - world: Pixels at the last zoom if the world is smaller than its square, as for pictures that are not maps.
+    /// - Parameter subject: Name of the source, for messages.
     static func make(
         _ zooms: ClosedRange<Int>,
         of subject: String,
         tileSize: Int,
-        world: (width: Int, height: Int)? = nil,
         wrapsX: Bool
     ) throws(TileSourceError) -> TilePyramid {
         let side = tileSize << zooms.upperBound
-        let (width, height) = world ?? (side, side)
         let levels = zooms.map { zoom in
-            let span = 1 << (zooms.upperBound - zoom)
-            return PyramidLevel(
-                width: (width - 1) / span + 1,
-                height: (height - 1) / span + 1,
+            PyramidLevel(
+                width: tileSize << zoom,
+                height: tileSize << zoom,
                 tileWidth: tileSize,
                 tileHeight: tileSize,
-                worldPixelsPerPixel: Double(span)
+                worldPixelsPerPixel: Double(1 << (zooms.upperBound - zoom))
             )
         }
         do {
             return try TilePyramid(
-                worldWidth: Double(width),
-                worldHeight: Double(height),
+                worldWidth: Double(side),
+                worldHeight: Double(side),
                 wrapsX: wrapsX,
                 levels: levels
             )
