@@ -143,9 +143,12 @@ struct IIIFImage: Equatable {
     /// Levels by powers of two, down to one tile.
     private mutating func makeTiles(_ fields: IIIFFields, side: Int) throws(TileSourceError) {
         let largest = Int(UInt32.max)
-        let mostWide = try fields.number("maxWidth", 1...largest, default: largest)
-        let mostHigh = try fields.number("maxHeight", 1...largest, default: mostWide)
-        let area = try fields.number("maxArea", 1...Int.max, default: Int.max)
+        // Version 2 has the server's limits in an object of its profile.
+        let inProfile = fields.json["profile"]?.elements?.first { if case .object = $0 { true } else { false } }
+        let limits = inProfile.map { IIIFFields($0, fields.address, "profile.") } ?? fields
+        let mostWide = try limits.number("maxWidth", 1...largest, default: largest)
+        let mostHigh = try limits.number("maxHeight", 1...largest, default: mostWide)
+        let area = try limits.number("maxArea", 1...Int.max, default: Int.max)
         var side = min(side, mostWide, mostHigh)
         while side > 1, side * side > area { side /= 2 }
         guard side >= TileSourceOptions.tileSizes.lowerBound else {

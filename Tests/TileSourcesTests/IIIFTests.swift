@@ -13,13 +13,16 @@ import Testing
         var tiles = #"[{"width": 128, "scaleFactors": [1, 2, 4, 8]}]"#
         var sizes = "null"
         var profile = "level0"
+        /// Further fields of version 2's profile.
+        var inProfile = ""
         var more = ""
 
         func text(_ id: String) -> String {
             let name = version == 3 ? "id" : "@id"
+            let own = #"{"formats": ["png"]\#(inProfile)}"#
             let profile =
                 version == 3
-                ? "\"\(profile)\"" : #"["http://iiif.io/api/image/2/\#(profile).json", {"formats": ["png"]}]"#
+                ? "\"\(profile)\"" : #"["http://iiif.io/api/image/2/\#(profile).json", \#(own)]"#
             return """
                 {"@context": "http://iiif.io/api/image/\(version)/context.json", "\(name)": "\(id)",
                  "protocol": "http://iiif.io/api/image", "type": "ImageService3", "profile": \(profile), \(more)
@@ -186,6 +189,11 @@ import Testing
         #expect(made.levels.map(\.tileWidth) == [300, 300, 300] && made.levels.map(\.factor) == [4, 2, 1])
         let small = try image { ($0.profile, $0.tiles, $0.more) = ("level2", "null", #""maxArea": 5000,"#) }
         #expect(small.levels.last?.tileWidth == 64)
+        // Version 2 has limits in its profile.
+        let old = try image {
+            ($0.version, $0.profile, $0.tiles, $0.inProfile) = (2, "level1", "null", #", "maxWidth": 300"#)
+        }
+        #expect(old.levels.map(\.tileWidth) == [300, 300, 300] && old.levels.map(\.factor) == [4, 2, 1])
         // The base is the description's address if it names none.
         let text = Info(version: 3).text("x").replacing(#""id": "x","#, with: "")
         #expect(try IIIFImage(Array(text.utf8), address: "http://h/b/info.json").base == "http://h/b")
