@@ -162,6 +162,9 @@ final class HTTPFetch {
         // The connection ended between two chunks, or while a byte was expected: truncated if there was any byte.
         case CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_HTTP2_STREAM:
             return .failed(body.isEmpty ? .connection : .truncated, message: reason, mayPass: true)
+        // libcurl itself refuses a line of more than 100 KiB: as CURLE_TOO_LARGE, which is 100, from 8.6 on.
+        case CURLE_OUT_OF_MEMORY where otherBytes > 0 && !hasHeaders, CURLcode(rawValue: 100) where !hasHeaders:
+            return Self.tooManyHeaders
         default: return .failed(.connection, message: reason, mayPass: true)
         }
     }
@@ -251,6 +254,9 @@ final class HTTPFetch {
 
     /// Limit for headers and for bodies that are not wanted.
     private static let otherLimit = 65_536
+    private static var tooManyHeaders: FetchEnd {
+        .failed(.tooLarge, message: "more than \(otherLimit) bytes of headers came", mayPass: false)
+    }
 
     private func takeOther(_ count: Int) -> Bool {
         otherBytes += count
@@ -259,7 +265,7 @@ final class HTTPFetch {
 
     private func note(_ line: UnsafeRawBufferPointer) -> Bool {
         guard takeOther(line.count) else {
-            refusal = .failed(.tooLarge, message: "more than \(Self.otherLimit) bytes of headers came", mayPass: false)
+            refusal = Self.tooManyHeaders
             return false
         }
         // A new status line: headers restart after an interim answer.

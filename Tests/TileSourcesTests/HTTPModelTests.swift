@@ -270,6 +270,7 @@ import Testing
         let kinds: [(ModelServer.Answer, TileLoadFailureCause?)] = [
             (.init(status: 404, body: [UInt8](repeating: 32, count: 1 << 20)), nil),
             (.init(headers: (0..<2000).map { "X-\($0): \(String(repeating: "x", count: 50))" }), .tooLarge),
+            (.init(headers: ["X: \(String(repeating: "x", count: 200_000))"]), .tooLarge),
         ]
         for (answer, cause) in kinds {
             let server = try #require(ModelServer { _ in answer })
