@@ -139,7 +139,7 @@ final class HTTPRanges: Sendable {
         answer: (pin: RangePin, isStorable: Bool)? = nil
     ) {
         typealias Ended = (read: RangeQueue.Read, waiter: Waiter)
-        let (ended, hopeless) = state.withLock { state -> ([Ended], [Ended]) in
+        let (ended, hopeless, unwanted) = state.withLock { state -> ([Ended], [Ended], [HTTPRangeJob]) in
             state.jobs.removeValue(forKey: ObjectIdentifier(job))
             state.resting.remove(ObjectIdentifier(job))
             if state.pin == nil, let answer { (state.pin, state.isStorable) = (answer.pin, answer.isStorable) }
@@ -153,15 +153,17 @@ final class HTTPRanges: Sendable {
                     ended.append((read, waiter))
                 }
             }
+            guard state.isChanged else { return (ended, [], []) }
             // Of a file that has changed nothing more is requested.
+            let unwanted = state.resting.compactMap { state.jobs[$0] }
             var hopeless: [Ended] = []
-            while state.isChanged, let group = state.queue.next() {
-                for read in group.reads {
-                    if let waiter = state.waiters.removeValue(forKey: read.id) { hopeless.append((read, waiter)) }
-                }
+            for read in unwanted.flatMap(\.group.reads) + state.queue.waiting {
+                if let waiter = state.waiters.removeValue(forKey: read.id) { hopeless.append((read, waiter)) }
             }
-            return (ended, hopeless)
+            state.queue = RangeQueue()
+            return (ended, hopeless, unwanted)
         }
+        for job in unwanted { job.giveUp() }
         for (read, waiter) in hopeless { failAsChanged(waiter, read.range) }
         for (read, waiter) in ended {
             let part = end.part(read.range, of: job.group.range)

@@ -121,6 +121,29 @@ import Testing
         #expect(settled { ends.all == [true, false] } && counter.statistics.attempts == 3)
     }
 
+    /// Nor is it requested again if the file is found to have changed meanwhile.
+    @Test func aRequestThatWaitsEndsWithTheFile() throws {
+        let server = try #require(
+            RangeServer(bytes) { content in
+                content.change = { number, _, answer in
+                    if number == 1 { answer = .init(status: 503, headers: ["Retry-After: 30"]) }
+                }
+            }
+        )
+        let (reader, _) = try open(server.address)
+        let ends = Record<TileLoadFailureCause?>()
+        func read(_ range: Range<Int>) {
+            reader.read(range, for: RangeClient(isDemand: true)) { end in
+                if case .failed(.permanent, let failure) = end { ends.add(failure.cause) } else { ends.add(nil) }
+            }
+        }
+        read(50_000..<50_010)
+        #expect(settled { counter.statistics.failures == [.status: 1] })
+        server.change { $0.entityTag = "\"second\"" }
+        read(5..<9)
+        #expect(settled { ends.all == [.changed, .changed] } && server.asked.count == 3)
+    }
+
     @Test func aChangedFileOnAServerIsAnErrorUntilItIsOpenedAgain() throws {
         let server = try #require(RangeServer(bytes))
         let (reader, _) = try open(server.address)
