@@ -198,7 +198,12 @@ final class DiskWriter {
         if isSmall {
             try connection.run("\(columns) LIMIT 512", row: add)
         } else {
-            for _ in 0..<16 { try connection.run("\(columns) WHERE id >= ? LIMIT 4", .bits(random.next()), row: add) }
+            // Tiles of a block have adjacent numbers, and a random number lies between two blocks: without an offset,
+            // only the first tiles of blocks would be found.
+            let text = "\(columns) WHERE id >= ? LIMIT 4 OFFSET ?"
+            for _ in 0..<16 {
+                try connection.run(text, .bits(random.next()), .bits(random.next() & 63), row: add)
+            }
             if sample.isEmpty { try connection.run("\(columns) LIMIT 4", row: add) }
         }
         guard !sample.isEmpty else { return false }

@@ -210,6 +210,28 @@ import TileCache
         #expect(store.bytes(MadeEntry.key(1039)) != nil)
     }
 
+    /// Tiles of a block of 8 x 8 have adjacent numbers. The first of them are not evicted before the others.
+    @Test func whatIsExpensiveStaysAtTheBeginningOfABlock() throws {
+        let folder = ScratchFolder()
+        let store = try Self.open(folder, limit: .mebibytes(4))
+        var expensive: [TileStoreKey] = []
+        // Three times what the store holds, in 48 blocks of which the first four tiles are expensive.
+        for row in 0..<32 {
+            for column in 0..<96 {
+                let key = MadeEntry.key(100 * row + column)
+                let isExpensive = row % 8 == 0 && column % 8 < 4
+                if isExpensive { expensive.append(key) }
+                let cost: Duration = isExpensive ? .milliseconds(500) : .milliseconds(5)
+                store.put(key, MadeEntry.bytes(key, version: 1, count: 2500), cost: cost)
+            }
+            store.flush()
+        }
+        let counts = store.statistics
+        #expect(counts.evictions > 1500 && counts.entries ?? 0 > 256)
+        let kept = expensive.count { store.bytes($0) != nil }
+        #expect(kept > 180, "\(kept) of \(expensive.count)")
+    }
+
     @Test func whatIsUsedStays() throws {
         let folder = ScratchFolder()
         let store = try Self.open(folder, limit: .mebibytes(4))
