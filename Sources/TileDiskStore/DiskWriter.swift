@@ -253,9 +253,10 @@ final class DiskWriter {
         for write in writes {
             let number = try number(of: write.key.namespace)
             let id = write.key.clusteredHash
-            guard write.generation >= generations[number] ?? 0, ids.insert(id).inserted else {
-                continue
-            }
+            // The limit may have been lowered since the entry was accepted.
+            guard write.payload.count <= budget.largestPayload, write.generation >= generations[number] ?? 0,
+                ids.insert(id).inserted
+            else { continue }
             var uses: Int?
             var isSame = false
             var isSameHeader = false

@@ -95,6 +95,22 @@ import TileCache
         #expect(counts.memorySize < .mebibytes(16))
     }
 
+    /// Nothing is evicted for an entry that has become too large while it waited.
+    @Test func aLoweredLimitHoldsForWaitingEntries() throws {
+        let folder = ScratchFolder()
+        let options = TileDiskStoreOptions.test(buffer: .mebibytes(16))
+        let store = try TileDiskStore(path: folder.path, byteLimit: .mebibytes(64), options: options)
+        let (small, large) = (MadeEntry.key(1), MadeEntry.key(2))
+        store.put(small, MadeEntry.bytes(small, version: 1, count: 50_000))
+        store.flush()
+        #expect(store.put(large, [UInt8](repeating: 1, count: 4 << 20)) == .accepted)
+        #expect(try store.setByteLimit(.mebibytes(4)))
+        store.flush()
+        #expect(store.bytes(small) != nil && store.cause(large) == .absent)
+        #expect(store.statistics.dropped == 1 && store.statistics.evictions == 0)
+        #expect(folder.byteCount <= 4 << 20)
+    }
+
     /// Statistics count each accepted entry once.
     @Test func everyEntryIsCounted() throws {
         let folder = ScratchFolder()
