@@ -29,7 +29,13 @@ extension DiskStoreCore {
                 // Later look-ups would fail in the same way, and the space can be used.
                 queue.async { self.attempt { writer throws(SQLFailure) in try writer.delete([id]) } }
             case nil:
-                state.withLock { $0.hits.add(id, clock: $0.clock) }
+                let mustSchedule = state.withLock { state in
+                    state.hits.add(id, clock: state.clock)
+                    // Drains store the uses, also if nothing else is to be written.
+                    guard state.hits.isFull, !state.isClosed, !state.isOpenedReadOnly else { return false }
+                    return state.claimDrain()
+                }
+                if mustSchedule { scheduleDrain() }
             default: break
             }
             return cause
@@ -113,8 +119,7 @@ extension DiskStoreCore {
             }
             state.use(entry.key.namespace)
             state.largestEntry = max(state.largestEntry, write.byteCount)
-            defer { state.isDrainScheduled = true }
-            return (.accepted, !state.isDrainScheduled)
+            return (.accepted, state.claimDrain())
         }
         if mustSchedule { scheduleDrain() }
         return result

@@ -46,6 +46,12 @@ struct DiskStoreState {
 
     mutating func forget(_ namespace: TileStoreNamespace) { namespaceUses[namespace] = nil }
 
+    /// Notes that a drain is scheduled. Returns whether it is for the caller to schedule it.
+    mutating func claimDrain() -> Bool {
+        defer { isDrainScheduled = true }
+        return !isDrainScheduled
+    }
+
     mutating func miss(_ cause: TileStoreMiss) -> TileStoreMiss {
         counts.misses[cause, default: 0] += 1
         return cause

@@ -106,8 +106,7 @@ public final class TileDiskStore: TileStore {
         let mustSchedule = core.state.withLock { state in
             guard !state.isClosed, !state.isOpenedReadOnly else { return false }
             state.buffer.renew(key, freshness)
-            defer { state.isDrainScheduled = true }
-            return !state.isDrainScheduled
+            return state.claimDrain()
         }
         if mustSchedule { core.scheduleDrain() }
     }

@@ -245,6 +245,26 @@ import TileCache
         }
     }
 
+    /// Also by a store that is only read: uses of further entries would be lost.
+    @Test func usesAreStoredWithoutAnEntryToWrite() throws {
+        let folder = ScratchFolder()
+        do {
+            let store = try Self.open(folder, limit: .mebibytes(32))
+            for number in 0..<HitLog.capacity { store.put(MadeEntry.key(number), [1]) }
+        }
+        let store = try Self.open(folder, limit: .mebibytes(32))
+        for number in 1..<HitLog.capacity { _ = store.bytes(MadeEntry.key(number)) }
+        let isScheduledEarly = store.core.state.withLock { $0.isDrainScheduled }
+        #expect(store.statistics.hits == HitLog.capacity - 1 && !isScheduledEarly)
+        #expect(store.bytes(MadeEntry.key(0)) != nil)
+        let isScheduled = store.core.state.withLock { $0.isDrainScheduled }
+        #expect(isScheduled)
+        // Stands for the drain, which comes after an hour here.
+        store.flush()
+        let isFull = store.core.state.withLock { $0.hits.isFull }
+        #expect(!isFull && store.statistics.failures == 0)
+    }
+
     @Test func aSecondStoreIsRefused() throws {
         let folder = ScratchFolder()
         var first: TileDiskStore? = try Self.open(folder)
