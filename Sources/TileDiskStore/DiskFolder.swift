@@ -10,7 +10,10 @@ import TileCache
 
 /// Files of a store, and the lock that excludes other stores from its folder.
 final class DiskFolder: Sendable {
+    /// As it was given, for messages.
     let path: String
+    /// Without links, from the root: the program may change its working directory, and links may be replaced.
+    private let root: String
     /// Whether nothing can be written, so that there is no lock.
     let isReadOnly: Bool
     private let lock: Int32
@@ -21,10 +24,13 @@ final class DiskFolder: Sendable {
         if mkdir(path, 0o777) != 0, errno != EEXIST, errno != EROFS {
             throw .inaccessible(path: path, reason: String(cString: strerror(errno)))
         }
-        lock = open(path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
+        let resolved = realpath(path, nil)
+        root = resolved.map { String(cString: $0) } ?? path
+        free(resolved)
+        lock = open(root + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
         if lock < 0 {
             let reason = errno
-            guard reason == EROFS || reason == EACCES || reason == EPERM, access(path + "/tiles.sqlite", R_OK) == 0
+            guard reason == EROFS || reason == EACCES || reason == EPERM, access(root + "/tiles.sqlite", R_OK) == 0
             else {
                 throw .inaccessible(path: path, reason: String(cString: strerror(reason)))
             }
@@ -46,7 +52,7 @@ final class DiskFolder: Sendable {
     /// Releases the lock. The files are not used after that.
     func unlock() { if lock >= 0 { flock(lock, LOCK_UN) } }
 
-    var database: String { path + "/tiles.sqlite" }
+    var database: String { root + "/tiles.sqlite" }
 
     /// Deletes the database and its journal. No connection may be open.
     func removeFiles() {
@@ -67,7 +73,7 @@ final class DiskFolder: Sendable {
     /// Free bytes of the file system; 0 if they are not known.
     var freeBytes: Int {
         var status = statvfs()
-        guard statvfs(path, &status) == 0 else { return 0 }
+        guard statvfs(root, &status) == 0 else { return 0 }
         let blocks = Int(clamping: status.f_bavail)
         let (bytes, isHuge) = blocks.multipliedReportingOverflow(by: Int(clamping: status.f_frsize))
         return isHuge ? .max : bytes
@@ -77,7 +83,7 @@ final class DiskFolder: Sendable {
     var byteCount: Int {
         ["tiles.sqlite", "tiles.sqlite-journal"].reduce(0) { sum, name in
             var status = stat()
-            return stat(path + "/" + name, &status) == 0 ? sum + Int(status.st_size) : sum
+            return stat(root + "/" + name, &status) == 0 ? sum + Int(status.st_size) : sum
         }
     }
 }

@@ -62,7 +62,7 @@ final class DiskStoreCore: @unchecked Sendable {
         if case .newer(let version) = state {
             throw TileDiskStoreError.newerSchema(path: folder.path, version: version)
         }
-        if case .foreign = state { throw TileDiskStoreError.foreignDatabase(path: folder.database) }
+        if case .foreign = state { throw TileDiskStoreError.foreignDatabase(path: folder.path + "/tiles.sqlite") }
         if connection.isReadOnly, !folder.isReadOnly, folder.statesLaterFormat { throw SQLFailure.notAStore }
         if !connection.isReadOnly { try DiskSchema.configure(connection) }
         if case .empty = state, !connection.isReadOnly {

@@ -300,6 +300,18 @@ import TileCache
 
     // MARK: - Other files
 
+    /// The folder is found once. Look-ups open their connections later.
+    @Test func aLinkToTheFolderMayBeReplaced() throws {
+        let (folder, link) = (ScratchFolder(), ScratchFolder())
+        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: folder.path)
+        let store = try Self.open(link)
+        try FileManager.default.removeItem(atPath: link.path)
+        Self.fill(store, 0..<8)
+        #expect(store.bytes(MadeEntry.key(1)) != nil)
+        #expect(store.statistics.diskSize == .bytes(folder.byteCount) && folder.byteCount > 8 * 60_000)
+    }
+
     @Test func aDatabaseOfAnotherProgramIsRefusedAndKept() throws {
         let folder = ScratchFolder()
         try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
