@@ -244,12 +244,19 @@ final class DiskWriter {
         var uses: Int
     }
 
+    /// A header that replaces one of an entry, and by how many bytes it is longer.
+    private struct HeaderChange {
+        var id: UInt64
+        var header: [UInt8]
+        var growth: Int
+    }
+
     /// Writes entries, after making room for them. What was done before a failure is in the outcome.
     func write(_ writes: [PendingWrite], _ outcome: inout Outcome) throws(SQLFailure) {
         var insertions: [Insertion] = []
         var ids: Set<UInt64> = []
         var replaced: [UInt64] = []
-        var headers: [(id: UInt64, header: [UInt8])] = []
+        var headers: [HeaderChange] = []
         for write in writes {
             let number = try number(of: write.key.namespace)
             let id = write.key.clusteredHash
@@ -260,16 +267,23 @@ final class DiskWriter {
             var uses: Int?
             var isSame = false
             var isSameHeader = false
+            var growth = 0
             try connection.run(
                 "SELECT namespace, generation, checksum, uses, header FROM entry WHERE id = ?",
                 .bits(id)
             ) { row in
                 uses = row.number(3)
                 isSame = row.number(0) == number && row.bits(1) == write.generation && row.bits(2) == write.checksum
-                isSameHeader = row.bytes(4).map { $0.elementsEqual(write.header) } ?? false
+                guard let header = row.bytes(4) else { return }
+                isSameHeader = header.elementsEqual(write.header)
+                growth = write.header.count - header.count
             }
             if isSame {
-                if isSameHeader { outcome.unchanged += 1 } else { headers.append((id, write.header)) }
+                if isSameHeader {
+                    outcome.unchanged += 1
+                } else {
+                    headers.append(HeaderChange(id: id, header: write.header, growth: growth))
+                }
             } else {
                 if uses != nil { replaced.append(id) }
                 let earlier = min(max(uses ?? 0, 0), EvictionRule.largestUses)
@@ -378,22 +392,27 @@ final class DiskWriter {
         changed(.added(id))
     }
 
-    private func replaceHeaders(_ headers: [(id: UInt64, header: [UInt8])]) throws(SQLFailure) {
-        guard !headers.isEmpty else { return }
-        var rest = headers[...]
-        try perform { () throws(SQLFailure) in
-            if let next = rest.first {
-                try connection.run("UPDATE entry SET header = ? WHERE id = ?", .copy(next.header), .bits(next.id))
-                writtenBytes += next.header.count
+    /// Replaces headers, after making room for longer ones: validators have up to 1 KiB.
+    private func replaceHeaders(_ headers: [HeaderChange]) throws(SQLFailure) {
+        var next = headers.startIndex
+        while next < headers.endIndex {
+            // Few at a time, as of insertions.
+            let end = min(next + 64, headers.endIndex)
+            let growth = headers[next..<end].reduce(0) { $0 + max($1.growth, 0) }
+            if growth > 0 { _ = try makeRoom(pages: 2 * growth / DiskBudget.pageBytes + 6) }
+            try perform { () throws(SQLFailure) in
+                let (id, header) = (headers[next].id, headers[next].header)
+                try connection.run("UPDATE entry SET header = ? WHERE id = ?", .copy(header), .bits(id))
+                writtenBytes += header.count
+                next += 1
+                return next < end
             }
-            rest = rest.dropFirst()
-            return !rest.isEmpty
         }
     }
 
     /// Replaces the freshness of entries; returns of how many.
     func renew(_ renewals: [TileStoreKey: TileStoreFreshness]) throws(SQLFailure) -> Int {
-        var headers: [(id: UInt64, header: [UInt8])] = []
+        var headers: [HeaderChange] = []
         for (key, freshness) in renewals {
             let id = key.clusteredHash
             try connection.run("SELECT header FROM entry WHERE id = ?", .bits(id)) { row in
@@ -406,7 +425,9 @@ final class DiskWriter {
                     payloadByteCount: read.payloadByteCount,
                     checksum: read.payloadChecksum
                 )
-                if let header, !header.elementsEqual(bytes) { headers.append((id, header)) }
+                if let header, !header.elementsEqual(bytes) {
+                    headers.append(HeaderChange(id: id, header: header, growth: header.count - bytes.count))
+                }
             }
         }
         try replaceHeaders(headers)

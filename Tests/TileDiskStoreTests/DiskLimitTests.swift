@@ -95,6 +95,27 @@ import TileCache
         #expect(counts.memorySize < .mebibytes(16))
     }
 
+    /// Longer headers take pages. A full store makes room for them; it did not, and the writes failed.
+    @Test func headersGrowInAFullStore() throws {
+        let folder = ScratchFolder()
+        let store = try TileDiskStore(path: folder.path, byteLimit: .mebibytes(4), options: .test())
+        let keys = (0..<1500).map { MadeEntry.key($0) }
+        for (number, key) in keys.enumerated() {
+            store.put(key, MadeEntry.bytes(key, version: 1, count: 3000))
+            if number % 500 == 499 { store.flush() }
+        }
+        let kept = keys.filter { store.bytes($0) != nil }
+        #expect(store.statistics.evictions > 500 && kept.count > 400)
+        let validator = String(repeating: "x", count: TileStoreFreshness.longestValidator)
+        let freshness = TileStoreFreshness(stored: 2, entityTag: validator, lastModified: validator)
+        for key in kept { store.renew(key, freshness) }
+        store.flush()
+        #expect(store.statistics.renewals == kept.count && store.statistics.failures == 0)
+        let renewed = kept.count { (try? store.find($0).get().freshness) == freshness }
+        #expect(renewed > kept.count / 2, "\(renewed) of \(kept.count)")
+        #expect(folder.byteCount <= 4 << 20)
+    }
+
     /// Nothing is evicted for an entry that has become too large while it waited.
     @Test func aLoweredLimitHoldsForWaitingEntries() throws {
         let folder = ScratchFolder()
