@@ -340,7 +340,7 @@ final class DiskWriter {
             outcome.bytes += group[..<done].reduce(0) { $0 + $1.write.byteCount }
         }
         for attempt in 0... {
-            guard try makeRoom(pages: pages) else { break }
+            guard try makeRoom(pages: pages) else { throw SQLFailure.noRoom }
             do {
                 try perform {
                     done = next

@@ -142,6 +142,26 @@ import TileCache
         #expect(store.bytes(MadeEntry.key(1)) != nil)
     }
 
+    /// Pages that belong to no table and are not free either, after a crash of the system, leave no room for entries.
+    @Test func aFileOfLostPagesIsReplaced() throws {
+        let folder = ScratchFolder()
+        try Self.fill(Self.open(folder), 0..<1, bytes: 1000)
+        var database: OpaquePointer?
+        #expect(sqlite3_open(folder.database, &database) == SQLITE_OK)
+        let statements = """
+            CREATE TABLE lost(x); INSERT INTO lost VALUES (zeroblob(2900000));
+            PRAGMA writable_schema = ON; DELETE FROM sqlite_schema WHERE name = 'lost'
+            """
+        #expect(sqlite3_exec(database, statements, nil, nil, nil) == SQLITE_OK)
+        sqlite3_close(database)
+        let store = try Self.open(folder)
+        #expect(store.statistics.resets == 0 && store.bytes(MadeEntry.key(0)) != nil)
+        Self.fill(store, 0..<16)
+        #expect(store.statistics.resets == 1 && store.statistics.failures == 1)
+        Self.fill(store, 0..<16)
+        for number in 0..<16 { #expect(store.bytes(MadeEntry.key(number)) != nil) }
+    }
+
     @Test func aNewFileThatIsDamagedIsNotReplacedAgain() throws {
         let folder = ScratchFolder()
         let disk = FaultyDisk()
