@@ -48,7 +48,9 @@ public struct Script: Hashable, Sendable {
     /// - Throws: ``ViewerError`` with the line number.
     public init(text: String, name: String = "script") throws(ViewerError) {
         var latest: Int64 = 0
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        // Not by the character "\n": a line feed after a carriage return is one character with it.
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        for (index, line) in lines.enumerated() {
             let content = line.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).first ?? ""
             let words = content.split(whereSeparator: \.isWhitespace).map(String.init)
             guard let first = words.first else { continue }

@@ -27,6 +27,14 @@ import TileScroll
         #expect(parts == expected)
     }
 
+    /// As editors on other systems write them. A comment ends with its line.
+    @Test func linesMayEndWithCarriageReturns() throws {
+        let text = "# A comment.\n0.5 down 10 20   # pressed\n\n0.75 up\n"
+        let expected = try Script(text: text).entries
+        #expect(expected.count == 2)
+        #expect(try Script(text: text.replacing("\n", with: "\r\n")).entries == expected)
+    }
+
     /// 20 ms at an event each 8 ms: two on the way and one at the end.
     @Test func dragsAreMadeOfMovements() throws {
         let script = try Script(text: "1 drag 100 0 200 50 0.02\n1.01 key o")
