@@ -1,22 +1,14 @@
 import Dispatch
 import TileCache
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 /// Copy of an entry's bytes. The connection is free for others while it is used.
 final class EntryBytes {
-    let memory: UnsafeMutableRawBufferPointer
-    let headerByteCount: Int
+    let header: UnsafeRawBufferPointer
+    let payload: UnsafeRawBufferPointer
+    private let memory: UnsafeMutableRawBufferPointer
 
     init(header: UnsafeRawBufferPointer, payload: UnsafeRawBufferPointer) {
         memory = .allocate(byteCount: max(header.count + payload.count, 1), alignment: 16)
-        headerByteCount = header.count
         // The payload first, for its alignment.
         self.payload = UnsafeRawBufferPointer(rebasing: memory[..<payload.count])
         self.header = UnsafeRawBufferPointer(rebasing: memory[payload.count..<payload.count + header.count])
@@ -27,9 +19,6 @@ final class EntryBytes {
     }
 
     deinit { memory.deallocate() }
-
-    let header: UnsafeRawBufferPointer
-    let payload: UnsafeRawBufferPointer
 }
 
 /// A connection that reads, used by one thread at a time.

@@ -148,16 +148,11 @@ final class SQLConnection {
         }
     }
 
-    /// The first column of the first row, or `nil`.
-    func number(_ text: String, _ value: SQLValue...) throws(SQLFailure) -> Int? {
-        let statement = try statement(text)
-        defer { statement.reset() }
-        for (index, value) in value.enumerated() { try check(statement.bind(value, at: Int32(index + 1))) }
-        switch sqlite3_step(statement.handle) {
-        case SQLITE_ROW: return statement.number(0)
-        case SQLITE_DONE: return nil
-        default: throw failure()
-        }
+    /// The first column of the only row; `nil` if there is none.
+    func number(_ text: String) throws(SQLFailure) -> Int? {
+        var number: Int?
+        try run(text) { number = $0.number(0) }
+        return number
     }
 
     private func statement(_ text: String) throws(SQLFailure) -> SQLStatement {
