@@ -49,6 +49,22 @@ final class DiskFolder: Sendable {
 
     deinit { if lock >= 0 { close(lock) } }
 
+    /// Whether the folder is still this store's. Its lock is taken anew if the file was deleted.
+    func keepLock() -> Bool {
+        var (held, present) = (stat(), stat())
+        if fstat(lock, &held) == 0, stat(root + "/lock", &present) == 0,
+            (held.st_dev, held.st_ino) == (present.st_dev, present.st_ino)
+        {
+            return true
+        }
+        let file = open(root + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
+        guard file >= 0 else { return false }
+        defer { close(file) }
+        // The lock is of the open file, which both descriptors then have.
+        guard flock(file, LOCK_EX | LOCK_NB) == 0, dup2(file, lock) >= 0 else { return false }
+        return fcntl(lock, F_SETFD, FD_CLOEXEC) >= 0
+    }
+
     /// Releases the lock. The files are not used after that.
     func unlock() { if lock >= 0 { flock(lock, LOCK_UN) } }
 

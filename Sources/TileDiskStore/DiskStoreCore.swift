@@ -210,7 +210,7 @@ final class DiskStoreCore: @unchecked Sendable {
         }
     }
 
-    /// Replaces damaged files by empty ones. Generations are kept.
+    /// Replaces damaged or deleted files by empty ones. Generations are kept.
     private func reset() {
         guard !folder.isReadOnly else { return }
         let limit = state.withLock { $0.limit }
@@ -221,8 +221,12 @@ final class DiskStoreCore: @unchecked Sendable {
             }
             writer = nil
             building = nil
-            folder.removeFiles()
-            let fresh = try? Self.open(folder, limit: limit, options: options)
+            var fresh: DiskWriter?
+            // After the lock was deleted, too, another store may have the folder.
+            if folder.keepLock() {
+                folder.removeFiles()
+                fresh = try? Self.open(folder, limit: limit, options: options)
+            }
             let now = MonotonicTime.now
             state.withLock { state in
                 if fresh != nil { state.counts.resets += 1 }

@@ -13,7 +13,7 @@ import TileCache
 struct SQLFailure: Error {
     /// What a failure means for the store.
     enum Kind {
-        /// The files are damaged, or are no store.
+        /// The files are damaged, deleted, or no store.
         case damaged
         /// Nothing can be written any more.
         case readOnly
@@ -39,7 +39,8 @@ struct SQLFailure: Error {
             case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT, SQLITE_ERROR, SQLITE_SCHEMA, SQLITE_CONSTRAINT,
                 SQLITE_MISMATCH, SQLITE_INTERNAL, SQLITE_TOOBIG, SQLITE_RANGE, SQLITE_EMPTY:
                 .damaged
-            case SQLITE_READONLY: .readOnly
+            // SQLITE_READONLY_DBMOVED: the file has been deleted or replaced.
+            case SQLITE_READONLY: code == SQLITE_READONLY | 4 << 8 ? .damaged : .readOnly
             case SQLITE_FULL: .full
             case SQLITE_BUSY, SQLITE_LOCKED: .busy
             default: .failed

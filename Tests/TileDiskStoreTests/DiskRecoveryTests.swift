@@ -332,6 +332,51 @@ import TileCache
         #expect(store.statistics.diskSize == .bytes(folder.byteCount) && folder.byteCount > 8 * 60_000)
     }
 
+    private static func deleteFiles(_ folder: ScratchFolder) throws {
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+            try FileManager.default.removeItem(atPath: folder.path + "/" + name)
+        }
+    }
+
+    /// By the user, or a program that empties caches: the store continues with empty files.
+    @Test func deletedFilesAreReplaced() throws {
+        let folder = ScratchFolder()
+        let store = try Self.open(folder)
+        Self.fill(store, 0..<8)
+        #expect(store.raiseGeneration(of: MadeEntry.namespaces[1], to: 1))
+        try Self.deleteFiles(folder)
+        // The first write finds it, and is lost.
+        Self.fill(store, 8..<16)
+        #expect(store.statistics.resets == 1 && store.statistics.failures == 1 && !store.isReadOnly)
+        Self.fill(store, 16..<24)
+        #expect(store.bytes(MadeEntry.key(20)) != nil && store.cause(MadeEntry.key(1)) == .absent)
+        #expect(throws: TileDiskStoreError.inUse(path: folder.path)) { try Self.open(folder) }
+        store.close()
+        let again = try Self.open(folder)
+        #expect(again.bytes(MadeEntry.key(20)) != nil && again.generation(of: MadeEntry.namespaces[1]) == 1)
+    }
+
+    /// The lock was deleted too, and another store has the folder.
+    @Test func filesOfAnotherStoreAreKept() throws {
+        let folder = ScratchFolder()
+        let first = try Self.open(folder)
+        Self.fill(first, 0..<8)
+        try Self.deleteFiles(folder)
+        let second = try Self.open(folder)
+        Self.fill(second, 8..<16)
+        Self.fill(first, 16..<24)
+        #expect(first.isReadOnly && first.statistics.resets == 0)
+        #expect(first.put(MadeEntry.key(24), [1]) == .refused)
+        Self.fill(second, 24..<32)
+        #expect(second.statistics.failures == 0 && second.statistics.entries == 16)
+        for number in [8, 31] { #expect(second.bytes(MadeEntry.key(number)) != nil) }
+        second.close()
+        // As soon as it may be written: the folder is the first one's again.
+        first.flush()
+        Self.fill(first, 16..<24)
+        #expect(!first.isReadOnly && first.bytes(MadeEntry.key(16)) != nil && folder.byteCount > 0)
+    }
+
     @Test func aDatabaseOfAnotherProgramIsRefusedAndKept() throws {
         let folder = ScratchFolder()
         try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
