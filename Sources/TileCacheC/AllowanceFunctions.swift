@@ -31,9 +31,7 @@ extension tilecache_prefetch_allowance: VersionedStructure {
     }
 }
 
-extension tilecache_prefetch_counts: VersionedStructure {
-    package static var defaults: tilecache_prefetch_counts { tilecache_prefetch_counts() }
-}
+extension tilecache_prefetch_counts: VersionedStructure {}
 
 /// See `tilecache.h`.
 @c(tilecache_prefetch_allowance_init)

@@ -1,9 +1,7 @@
 public import CTileCache
 internal import TileCache
 
-extension tilecache_fetch_info: VersionedStructure {
-    package static var defaults: tilecache_fetch_info { tilecache_fetch_info() }
-}
+extension tilecache_fetch_info: VersionedStructure {}
 
 /// Object behind `tilecache_fetch`.
 final class FetchHandle: Sendable {

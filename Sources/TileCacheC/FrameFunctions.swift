@@ -2,9 +2,7 @@ public import CTileCache
 internal import Synchronization
 internal import TileCache
 
-extension tilecache_frame_info: VersionedStructure {
-    package static var defaults: tilecache_frame_info { tilecache_frame_info() }
-}
+extension tilecache_frame_info: VersionedStructure {}
 
 /// Object behind `tilecache_frame`: a frame and the arrays read from it.
 final class FrameHandle: Sendable {
@@ -253,9 +251,7 @@ public func tileCacheLeaseGetTile(
     }
 }
 
-extension tilecache_tile_memory: VersionedStructure {
-    package static var defaults: tilecache_tile_memory { tilecache_tile_memory() }
-}
+extension tilecache_tile_memory: VersionedStructure {}
 
 /// See `tilecache.h`.
 @c(tilecache_lease_get_memory)

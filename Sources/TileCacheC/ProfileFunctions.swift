@@ -13,9 +13,7 @@ final class ProfileHandle: Sendable {
     func change(_ body: (inout PrefetchProfile) -> Void) { value.withLock { body(&$0) } }
 }
 
-extension tilecache_profile_info: VersionedStructure {
-    package static var defaults: tilecache_profile_info { tilecache_profile_info() }
-}
+extension tilecache_profile_info: VersionedStructure {}
 
 private func profileHandle(_ handle: OpaquePointer?, _ name: String = "profile") throws(Failure) -> ProfileHandle {
     try object(handle, as: ProfileHandle.self, name)

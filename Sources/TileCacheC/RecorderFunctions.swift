@@ -76,9 +76,7 @@ func recorderHandle(_ handle: OpaquePointer?) throws(Failure) -> RecorderHandle 
     return handle
 }
 
-extension tilecache_recorder_counts: VersionedStructure {
-    package static var defaults: tilecache_recorder_counts { tilecache_recorder_counts() }
-}
+extension tilecache_recorder_counts: VersionedStructure {}
 
 extension tilecache_recorder_options: VersionedStructure {
     package static var defaults: tilecache_recorder_options {

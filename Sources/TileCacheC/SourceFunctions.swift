@@ -2,13 +2,9 @@ public import CTileCache
 internal import Synchronization
 internal import TileCache
 
-extension tilecache_source: VersionedStructure {
-    package static var defaults: tilecache_source { tilecache_source() }
-}
+extension tilecache_source: VersionedStructure {}
 
-extension tilecache_request_info: VersionedStructure {
-    package static var defaults: tilecache_request_info { tilecache_request_info() }
-}
+extension tilecache_request_info: VersionedStructure {}
 
 /// Number of a layer, set once its source has been added. A blocking source is not passed the layer.
 final class LayerNumber: Sendable {

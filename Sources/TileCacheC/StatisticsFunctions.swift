@@ -2,8 +2,6 @@ public import CTileCache
 internal import TileCache
 
 extension tilecache_statistics: VersionedStructure {
-    package static var defaults: tilecache_statistics { tilecache_statistics() }
-
     init(_ figures: TileCacheStatistics) {
         self.init()
         pan_demands = Int64(figures.pan.total)

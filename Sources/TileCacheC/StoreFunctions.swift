@@ -9,8 +9,6 @@ package final class StoreHandle: Sendable {
 }
 
 extension tilecache_store_statistics: VersionedStructure {
-    package static var defaults: tilecache_store_statistics { tilecache_store_statistics() }
-
     init(_ figures: TileStoreStatistics) {
         self.init()
         hits = Int64(figures.hits)
@@ -28,8 +26,6 @@ extension tilecache_store_statistics: VersionedStructure {
 }
 
 extension tilecache_store_counts: VersionedStructure {
-    package static var defaults: tilecache_store_counts { tilecache_store_counts() }
-
     init(_ counts: TileCacheStatistics.StoreCounts) {
         self.init()
         hits = Int64(counts.hits)

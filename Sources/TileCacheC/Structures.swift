@@ -2,8 +2,14 @@ package import CTileCache
 
 /// A structure of the header that begins with `struct_size` and may grow at its end.
 package protocol VersionedStructure {
-    /// Values of the _init function, and of fields that an older program does not have.
+    /// All fields are 0.
+    init()
+    /// Values of the _init function, and of fields that an older program does not have. Default: all fields are 0.
     static var defaults: Self { get }
+}
+
+extension VersionedStructure {
+    package static var defaults: Self { Self() }
 }
 
 /// Largest accepted `struct_size`; detects most uninitialized ones.

@@ -76,13 +76,9 @@ extension tilecache_texture_options: VersionedStructure {
     }
 }
 
-extension tilecache_texture_frame_info: VersionedStructure {
-    package static var defaults: tilecache_texture_frame_info { tilecache_texture_frame_info() }
-}
+extension tilecache_texture_frame_info: VersionedStructure {}
 
-extension tilecache_texture_statistics: VersionedStructure {
-    package static var defaults: tilecache_texture_statistics { tilecache_texture_statistics() }
-}
+extension tilecache_texture_statistics: VersionedStructure {}
 
 /// See `tilecache.h`.
 @c(tilecache_texture_options_init)
