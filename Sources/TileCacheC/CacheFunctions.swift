@@ -1,6 +1,5 @@
 public import CTileCache
 internal import Dispatch
-internal import Synchronization
 package import TileCache
 
 /// State shared by the handles of one cache. Layers by number, and whether it was shut down.
@@ -36,7 +35,7 @@ package final class CacheRecord: Sendable {
         guard isFree else { throw .argument("a cache has at most \(Self.maximumLayerCount) layers") }
         do throws(Failure) {
             let layer = try add()
-            let number = tilecache_layer(truncatingIfNeeded: layer.serial)
+            let number = tilecache_layer(layer)
             state.withLock {
                 $0.layers[number] = layer
                 $0.sources[number] = source

@@ -1,91 +1,7 @@
 public import CTileCache
-internal import Synchronization
 internal import TileCache
 
 extension tilecache_frame_info: VersionedStructure {}
-
-/// Object behind `tilecache_frame`: a frame and the arrays read from it.
-final class FrameHandle: Sendable {
-    let frame: TileFrame
-    private let arrays = ElementArrays<Content>()
-
-    private enum Content { case placements, appeared, disappeared, unavailable, late }
-
-    init(_ frame: TileFrame) { self.frame = frame }
-
-    func placements(elementBytes: Int) -> UnsafeRawPointer? {
-        arrays.array(.placements, elementBytes, count: frame.count) { tilecache_placement(frame[$0]) }
-    }
-
-    func appeared() -> UnsafeRawPointer? { identities(.appeared, frame.appeared) }
-    func disappeared() -> UnsafeRawPointer? { identities(.disappeared, frame.disappeared) }
-
-    func unavailable(elementBytes: Int) -> UnsafeRawPointer? {
-        let list = frame.unavailable
-        return arrays.array(.unavailable, elementBytes, count: list.count) { index in
-            tilecache_unavailable_tile(
-                layer: tilecache_layer(truncatingIfNeeded: list[index].layer.serial),
-                cause: tilecache_cause(list[index].cause),
-                tile: tilecache_coordinate(list[index].tile),
-                world: tilecache_rectangle(list[index].worldRectangle)
-            )
-        }
-    }
-
-    func late(elementBytes: Int) -> UnsafeRawPointer? {
-        let list = frame.late
-        return arrays.array(.late, elementBytes, count: list.count) { index in
-            tilecache_late_tile(
-                layer: tilecache_layer(truncatingIfNeeded: list[index].layer.serial),
-                is_loading: list[index].isLoading ? 1 : 0,
-                tile: tilecache_coordinate(list[index].tile),
-                world: tilecache_rectangle(list[index].worldRectangle),
-                since: list[index].since.nanoseconds
-            )
-        }
-    }
-
-    private func identities(_ content: Content, _ list: [TileIdentity]) -> UnsafeRawPointer? {
-        arrays.array(content, MemoryLayout<tilecache_identity>.size, count: list.count) {
-            tilecache_identity(list[$0])
-        }
-    }
-}
-
-/// Arrays that a program reads from an object, allocated as long as it exists.
-///
-/// Created on demand; several if programs of several versions read the object.
-final class ElementArrays<Content: Hashable & Sendable>: Sendable {
-    private let arrays = Lock<[Array: UInt]>([:])
-
-    /// An array and the size of its elements.
-    private struct Array: Hashable {
-        var content: Content
-        var elementBytes: Int
-    }
-
-    deinit {
-        for address in arrays.withLock({ $0.values }) { UnsafeMutableRawPointer(bitPattern: address)?.deallocate() }
-    }
-
-    func array<Element>(
-        _ content: Content,
-        _ bytes: Int,
-        count: Int,
-        element: (Int) -> Element
-    ) -> UnsafeRawPointer? {
-        guard count > 0 else { return nil }
-        let array = Array(content: content, elementBytes: bytes)
-        let address = arrays.withLock { arrays -> UInt in
-            if let address = arrays[array] { return address }
-            let memory = UnsafeMutableRawPointer.allocate(byteCount: count * bytes, alignment: 16)
-            for index in 0..<count { writeElement(element(index), to: memory + index * bytes, byteCount: bytes) }
-            arrays[array] = UInt(bitPattern: memory)
-            return UInt(bitPattern: memory)
-        }
-        return UnsafeRawPointer(bitPattern: address)
-    }
-}
 
 extension tilecache_placement {
     init(_ placement: TilePlacement) {
@@ -99,6 +15,29 @@ extension tilecache_placement {
     }
 }
 
+extension tilecache_unavailable_tile {
+    init(_ tile: UnavailableTile) {
+        self.init(
+            layer: tilecache_layer(tile.layer),
+            cause: tilecache_cause(tile.cause),
+            tile: tilecache_coordinate(tile.tile),
+            world: tilecache_rectangle(tile.worldRectangle)
+        )
+    }
+}
+
+extension tilecache_late_tile {
+    init(_ tile: LateTile) {
+        self.init(
+            layer: tilecache_layer(tile.layer),
+            is_loading: tile.isLoading ? 1 : 0,
+            tile: tilecache_coordinate(tile.tile),
+            world: tilecache_rectangle(tile.worldRectangle),
+            since: tile.since.nanoseconds
+        )
+    }
+}
+
 /// Object behind `tilecache_lease`.
 final class LeaseHandle: Sendable {
     let tile: LeasedTile
@@ -106,20 +45,13 @@ final class LeaseHandle: Sendable {
     init(_ tile: LeasedTile) { self.tile = tile }
 }
 
-/// Checks the size of elements, which keeps their pointers and doubles aligned.
-func checkElementSize<Element>(_ bytes: Int, of _: Element.Type, _ rule: String) throws(Failure) {
-    guard (MemoryLayout<Element>.size...4096).contains(bytes), bytes % 8 == 0 else {
-        throw .argument("\(rule), not \(UInt(bitPattern: bytes))")
-    }
-}
-
-func frameHandle(_ handle: OpaquePointer?) throws(Failure) -> FrameHandle {
-    try object(handle, as: FrameHandle.self, "frame")
+func frameHandle(_ handle: OpaquePointer?) throws(Failure) -> FrameHandle<TileFrame> {
+    try object(handle, as: FrameHandle<TileFrame>.self, "frame")
 }
 
 /// See `tilecache.h`.
 @c(tilecache_frame_release)
-public func tileCacheFrameRelease(_ frame: OpaquePointer?) { _ = giveBack(frame, as: FrameHandle.self) }
+public func tileCacheFrameRelease(_ frame: OpaquePointer?) { _ = giveBack(frame, as: FrameHandle<TileFrame>.self) }
 
 /// See `tilecache.h`.
 @c(tilecache_frame_get_info)
@@ -140,24 +72,6 @@ public func tileCacheFrameGetInfo(
     }
 }
 
-/// Returns an array of an object and its length.
-func hand<Handle, Element>(
-    _ handle: @autoclosure () throws(Failure) -> Handle,
-    to array: UnsafeMutablePointer<UnsafePointer<Element>?>?,
-    _ name: String,
-    _ count: UnsafeMutablePointer<Int>?,
-    _ list: (Handle) throws(Failure) -> (UnsafeRawPointer?, Int)
-) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try handle()
-        guard let array else { throw .isNull(name) }
-        guard let count else { throw .isNull("count") }
-        let (elements, number) = try list(handle)
-        array.pointee = elements?.assumingMemoryBound(to: Element.self)
-        count.pointee = number
-    }
-}
-
 /// See `tilecache.h`.
 @c(tilecache_frame_get_placements)
 public func tileCacheFrameGetPlacements(
@@ -168,7 +82,7 @@ public func tileCacheFrameGetPlacements(
 ) -> tilecache_status {
     hand(try frameHandle(frame), to: placements, "placements", count) { handle throws(Failure) in
         try checkElementSize(placementSize, of: tilecache_placement.self, "placement_size must be sizeof a placement")
-        return (handle.placements(elementBytes: placementSize), handle.frame.count)
+        return handle.array(.placements, of: handle.frame, elementBytes: placementSize) { tilecache_placement($0) }
     }
 }
 
@@ -179,7 +93,9 @@ public func tileCacheFrameGetAppeared(
     _ identities: UnsafeMutablePointer<UnsafePointer<tilecache_identity>?>?,
     _ count: UnsafeMutablePointer<Int>?
 ) -> tilecache_status {
-    hand(try frameHandle(frame), to: identities, "identities", count) { ($0.appeared(), $0.frame.appeared.count) }
+    hand(try frameHandle(frame), to: identities, "identities", count) { handle in
+        handle.array(.appeared, of: handle.frame.appeared) { tilecache_identity($0) }
+    }
 }
 
 /// See `tilecache.h`.
@@ -189,7 +105,9 @@ public func tileCacheFrameGetDisappeared(
     _ identities: UnsafeMutablePointer<UnsafePointer<tilecache_identity>?>?,
     _ count: UnsafeMutablePointer<Int>?
 ) -> tilecache_status {
-    hand(try frameHandle(frame), to: identities, "identities", count) { ($0.disappeared(), $0.frame.disappeared.count) }
+    hand(try frameHandle(frame), to: identities, "identities", count) { handle in
+        handle.array(.disappeared, of: handle.frame.disappeared) { tilecache_identity($0) }
+    }
 }
 
 /// See `tilecache.h`.
@@ -203,7 +121,9 @@ public func tileCacheFrameGetUnavailable(
     hand(try frameHandle(frame), to: tiles, "tiles", count) { handle throws(Failure) in
         let rule = "tile_size must be sizeof an unavailable tile"
         try checkElementSize(tileSize, of: tilecache_unavailable_tile.self, rule)
-        return (handle.unavailable(elementBytes: tileSize), handle.frame.unavailable.count)
+        return handle.array(.unavailable, of: handle.frame.unavailable, elementBytes: tileSize) {
+            tilecache_unavailable_tile($0)
+        }
     }
 }
 
@@ -217,7 +137,7 @@ public func tileCacheFrameGetLate(
 ) -> tilecache_status {
     hand(try frameHandle(frame), to: tiles, "tiles", count) { handle throws(Failure) in
         try checkElementSize(tileSize, of: tilecache_late_tile.self, "tile_size must be sizeof a late tile")
-        return (handle.late(elementBytes: tileSize), handle.frame.late.count)
+        return handle.array(.late, of: handle.frame.late, elementBytes: tileSize) { tilecache_late_tile($0) }
     }
 }
 

@@ -1,5 +1,4 @@
 public import CTileCache
-internal import Synchronization
 package import TileCache
 
 /// Object behind `tilecache_profile`.

@@ -12,7 +12,7 @@ final class LayerNumber: Sendable {
 
     var value: tilecache_layer { number.load(ordering: .relaxed) }
 
-    func set(_ layer: LayerID) { number.store(tilecache_layer(truncatingIfNeeded: layer.serial), ordering: .relaxed) }
+    func set(_ layer: LayerID) { number.store(tilecache_layer(layer), ordering: .relaxed) }
 }
 
 /// A source that is a blocking C function.
@@ -228,7 +228,7 @@ public func tileCacheRequestGetInfo(
     attempt { () throws(Failure) in
         let request = try requestHandle(request).request
         var fields = tilecache_request_info()
-        fields.layer = tilecache_layer(truncatingIfNeeded: request.layer.serial)
+        fields.layer = tilecache_layer(request.layer)
         fields.is_demand = request.isDemand ? 1 : 0
         fields.tile = tilecache_coordinate(request.tile)
         try write(fields, to: info, "info")
@@ -268,7 +268,7 @@ public func tileCacheRequestComplete(
         let request = handle.request
         let isCalled = request.complete { pixels in
             pixels.freshness = handle.freshness
-            let layer = tilecache_layer(truncatingIfNeeded: request.layer.serial)
+            let layer = tilecache_layer(request.layer)
             return try callWriter(layer: layer, request.tile, &pixels) { write(context, $0) }
         }
         guard isCalled else { throw .noRoom(for: request.tile) }

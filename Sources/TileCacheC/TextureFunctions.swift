@@ -1,5 +1,4 @@
 public import CTileCache
-internal import Synchronization
 internal import TileCache
 internal import TileTextures
 
@@ -10,37 +9,21 @@ final class TextureSlotsHandle: Sendable {
     init(_ slots: TextureSlots) { self.slots = Lock(slots) }
 }
 
-/// Object behind `tilecache_texture_frame`: a frame and the arrays read from it.
-final class TextureFrameHandle: Sendable {
-    let frame: TextureFrame
-    private let arrays = ElementArrays<Content>()
-
-    private enum Content { case uploads, placements }
-
-    init(_ frame: TextureFrame) { self.frame = frame }
-
-    func uploads(elementBytes: Int) -> UnsafeRawPointer? {
-        arrays.array(.uploads, elementBytes, count: frame.uploads.count) { index in
-            let upload = frame.uploads[index]
-            return tilecache_texture_upload(
-                tile: tilecache_tile(upload.tile),
-                slot: Int32(upload.slot),
-                is_ahead: upload.isAhead ? 1 : 0
-            )
-        }
+extension tilecache_texture_upload {
+    init(_ upload: TextureUpload) {
+        self.init(tile: tilecache_tile(upload.tile), slot: Int32(upload.slot), is_ahead: upload.isAhead ? 1 : 0)
     }
+}
 
-    func placements(elementBytes: Int) -> UnsafeRawPointer? {
-        arrays.array(.placements, elementBytes, count: frame.placements.count) { index in
-            let placement = frame.placements[index]
-            return tilecache_texture_placement(
-                identity: tilecache_identity(placement.identity),
-                world: tilecache_rectangle(placement.worldRectangle),
-                part: tilecache_rectangle(placement.slotRectangle),
-                slot: Int32(placement.slot),
-                is_exact: placement.isExact ? 1 : 0
-            )
-        }
+extension tilecache_texture_placement {
+    init(_ placement: TexturePlacement) {
+        self.init(
+            identity: tilecache_identity(placement.identity),
+            world: tilecache_rectangle(placement.worldRectangle),
+            part: tilecache_rectangle(placement.slotRectangle),
+            slot: Int32(placement.slot),
+            is_exact: placement.isExact ? 1 : 0
+        )
     }
 }
 
@@ -48,8 +31,8 @@ private func slotsHandle(_ handle: OpaquePointer?) throws(Failure) -> TextureSlo
     try object(handle, as: TextureSlotsHandle.self, "slots")
 }
 
-private func textureFrame(_ handle: OpaquePointer?) throws(Failure) -> TextureFrameHandle {
-    try object(handle, as: TextureFrameHandle.self, "frame")
+private func textureFrame(_ handle: OpaquePointer?) throws(Failure) -> FrameHandle<TextureFrame> {
+    try object(handle, as: FrameHandle<TextureFrame>.self, "frame")
 }
 
 extension tilecache_texture_options: VersionedStructure {
@@ -121,7 +104,7 @@ public func tileCacheTextureSlotsUpdate(
         let view = view == nil ? nil : try viewHandle(view).view
         guard let result else { throw .isNull("result") }
         let made = handle.slots.withLock { $0.update(frame, of: view) }
-        result.pointee = makeHandle(TextureFrameHandle(made))
+        result.pointee = makeHandle(FrameHandle(made))
     }
 }
 
@@ -244,7 +227,9 @@ public func tileCacheTextureFrameGetUploads(
 ) -> tilecache_status {
     hand(try textureFrame(frame), to: uploads, "uploads", count) { handle throws(Failure) in
         try checkElementSize(uploadSize, of: tilecache_texture_upload.self, "upload_size must be sizeof an upload")
-        return (handle.uploads(elementBytes: uploadSize), handle.frame.uploads.count)
+        return handle.array(.uploads, of: handle.frame.uploads, elementBytes: uploadSize) {
+            tilecache_texture_upload($0)
+        }
     }
 }
 
@@ -259,7 +244,9 @@ public func tileCacheTextureFrameGetPlacements(
     hand(try textureFrame(frame), to: placements, "placements", count) { handle throws(Failure) in
         let rule = "placement_size must be sizeof a texture placement"
         try checkElementSize(placementSize, of: tilecache_texture_placement.self, rule)
-        return (handle.placements(elementBytes: placementSize), handle.frame.placements.count)
+        return handle.array(.placements, of: handle.frame.placements, elementBytes: placementSize) {
+            tilecache_texture_placement($0)
+        }
     }
 }
 
@@ -282,4 +269,6 @@ public func tileCacheTextureFrameLease(
 
 /// See `tilecache.h`.
 @c(tilecache_texture_frame_release)
-public func tileCacheTextureFrameRelease(_ frame: OpaquePointer?) { _ = giveBack(frame, as: TextureFrameHandle.self) }
+public func tileCacheTextureFrameRelease(_ frame: OpaquePointer?) {
+    _ = giveBack(frame, as: FrameHandle<TextureFrame>.self)
+}

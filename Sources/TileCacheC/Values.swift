@@ -13,6 +13,10 @@ extension tilecache_coordinate {
     }
 }
 
+extension tilecache_layer {
+    init(_ layer: LayerID) { self.init(truncatingIfNeeded: layer.serial) }
+}
+
 extension tilecache_rectangle {
     package init(_ rectangle: PixelRect) {
         self.init(min_x: rectangle.minX, min_y: rectangle.minY, max_x: rectangle.maxX, max_y: rectangle.maxY)
@@ -22,7 +26,7 @@ extension tilecache_rectangle {
 extension tilecache_identity {
     init(_ identity: TileIdentity) {
         self.init(
-            layer: tilecache_layer(truncatingIfNeeded: identity.layer.serial),
+            layer: tilecache_layer(identity.layer),
             generation: identity.generation,
             tile: tilecache_coordinate(identity.tile)
         )
