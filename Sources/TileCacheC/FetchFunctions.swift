@@ -3,13 +3,6 @@ internal import TileCache
 
 extension tilecache_fetch_info: VersionedStructure {}
 
-/// Object behind `tilecache_fetch`.
-final class FetchHandle: Sendable {
-    let fetch: TileFetch
-
-    init(_ fetch: TileFetch) { self.fetch = fetch }
-}
-
 /// A function that receives the end of a fetch, and its context.
 private struct FetchCallback: @unchecked Sendable {
     let function: tilecache_fetch_function
@@ -31,8 +24,9 @@ private func handed(_ outcome: TileFetch.Outcome) -> (state: tilecache_fetch_sta
     }
 }
 
+/// The object behind `tilecache_fetch` is the library's own.
 private func fetchHandle(_ handle: OpaquePointer?) throws(Failure) -> TileFetch {
-    try object(handle, as: FetchHandle.self, "fetch").fetch
+    try object(handle, as: TileFetch.self, "fetch")
 }
 
 /// See `tilecache.h`.
@@ -72,7 +66,7 @@ public func tileCacheFetchTile(
             throw .noRoom("4096 fetches are pending, or the limit has no room for another one")
         }
         (state.pointee, lease.pointee) = made.outcome.map(handed) ?? (tilecache_fetch_state(TILECACHE_FETCH_LATE), nil)
-        fetch.pointee = made.outcome == nil ? makeHandle(FetchHandle(made)) : nil
+        fetch.pointee = made.outcome == nil ? makeHandle(made) : nil
     }
 }
 
@@ -105,7 +99,7 @@ public func tileCacheFetchCancel(
 
 /// See `tilecache.h`.
 @c(tilecache_fetch_release)
-public func tileCacheFetchRelease(_ fetch: OpaquePointer?) { _ = giveBack(fetch, as: FetchHandle.self) }
+public func tileCacheFetchRelease(_ fetch: OpaquePointer?) { _ = giveBack(fetch, as: TileFetch.self) }
 
 /// See `tilecache.h`.
 @c(tilecache_get_placement)
