@@ -154,14 +154,18 @@ private func add(
     case (let load?, nil):
         let plain = BlockingSource(load: load, context: context, layer: number)
         let source: any BlockingTileSource =
-            callbacks.decode.map { DecodingBlockingSource(source: plain, decoder: $0) } ?? plain
+            callbacks.decode.map {
+                DecodingSource(source: plain, decoder: $0, context: context, layer: number)
+            } ?? plain
         id = try library { () throws(TileCacheError) in
             try cache.addLayer(source, pyramid: pyramid, options: options)
         }
     case (nil, let request?):
         let plain = RequestSource(request: request, context: context)
         let source: any TileSource =
-            callbacks.decode.map { DecodingRequestSource(source: plain, decoder: $0, layer: number) } ?? plain
+            callbacks.decode.map {
+                DecodingSource(source: plain, decoder: $0, context: context, layer: number)
+            } ?? plain
         id = try library { () throws(TileCacheError) in
             try cache.addLayer(source, pyramid: pyramid, options: options)
         }

@@ -43,55 +43,34 @@ struct RequestSource: TileSource, @unchecked Sendable {
     }
 }
 
-/// A blocking source that also decodes its own encoded bytes.
-struct DecodingBlockingSource: BlockingTileSource, TileDecoder, @unchecked Sendable {
-    let source: BlockingSource
+/// A source that also decodes its own encoded bytes; otherwise as `BlockingSource`.
+struct DecodingSource<Source: Sendable>: TileDecoder, @unchecked Sendable {
+    let source: Source
     let decoder: tilecache_decode_function
+    let context: CallbackContext
+    let layer: LayerNumber
 
+    func decode(
+        _ encoded: UnsafeRawBufferPointer,
+        of tile: TileCoordinate,
+        into pixels: inout TilePixels
+    ) throws(TileFailure) {
+        let outcome = try callWriter(layer: layer.value, tile, &pixels) {
+            decoder(context.pointer, encoded.baseAddress, encoded.count, $0)
+        }
+        withExtendedLifetime(context) {}
+        guard outcome == .pixels else { throw .permanent }
+    }
+}
+
+extension DecodingSource: BlockingTileSource where Source: BlockingTileSource {
     func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
         try source.load(tile, into: &pixels)
     }
-
-    func decode(
-        _ encoded: UnsafeRawBufferPointer,
-        of tile: TileCoordinate,
-        into pixels: inout TilePixels
-    ) throws(TileFailure) {
-        try callDecoder(decoder, source.context, encoded, layer: source.layer, tile, &pixels)
-    }
 }
 
-/// As `DecodingBlockingSource`, for an asynchronous source.
-struct DecodingRequestSource: TileSource, TileDecoder, @unchecked Sendable {
-    let source: RequestSource
-    let decoder: tilecache_decode_function
-    let layer: LayerNumber
-
+extension DecodingSource: TileSource where Source: TileSource {
     func requestTile(_ request: TileRequest) { source.requestTile(request) }
-
-    func decode(
-        _ encoded: UnsafeRawBufferPointer,
-        of tile: TileCoordinate,
-        into pixels: inout TilePixels
-    ) throws(TileFailure) {
-        try callDecoder(decoder, source.context, encoded, layer: layer, tile, &pixels)
-    }
-}
-
-private func callDecoder(
-    _ decoder: tilecache_decode_function,
-    _ context: CallbackContext,
-    _ encoded: UnsafeRawBufferPointer,
-    layer: LayerNumber,
-    _ tile: TileCoordinate,
-    _ pixels: inout TilePixels
-) throws(TileFailure) {
-    let pointer = context.pointer
-    let outcome = try callWriter(layer: layer.value, tile, &pixels) {
-        decoder(pointer, encoded.baseAddress, encoded.count, $0)
-    }
-    withExtendedLifetime(context) {}
-    guard outcome == .pixels else { throw .permanent }
 }
 
 /// Calls a C function that writes a tile.
