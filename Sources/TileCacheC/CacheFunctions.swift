@@ -114,6 +114,17 @@ package func cacheHandle(_ handle: OpaquePointer?) throws(Failure) -> CacheHandl
     try object(handle, as: CacheHandle.self, "cache")
 }
 
+/// Runs the body of a call on a layer of a cache.
+func withLayer(
+    _ layer: tilecache_layer,
+    of cache: OpaquePointer?,
+    _ body: (TileCache, LayerID) throws(Failure) -> Void
+) -> tilecache_status {
+    attempt(on: try cacheHandle(cache)) { handle throws(Failure) in
+        try body(handle.cache, try handle.record.layer(layer))
+    }
+}
+
 extension tilecache_configuration: VersionedStructure {
     package static var defaults: tilecache_configuration {
         let defaults = TileCache.Configuration(byteLimit: .mebibytes(64))
@@ -199,8 +210,7 @@ public func tileCacheDestroy(_ cache: OpaquePointer?) {
 /// See `tilecache.h`.
 @c(tilecache_shutdown)
 public func tileCacheShutdown(_ cache: OpaquePointer?, _ timeout: Int64) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try cacheHandle(cache)
+    attempt(on: try cacheHandle(cache)) { handle throws(Failure) in
         guard timeout >= 0 else { throw .argument("timeout must be 0 or more nanoseconds, not \(timeout)") }
         handle.record.noteShutdown()
         guard handle.cache.shutdown(timeout: .nanoseconds(timeout)) else {
@@ -212,8 +222,7 @@ public func tileCacheShutdown(_ cache: OpaquePointer?, _ timeout: Int64) -> tile
 /// See `tilecache.h`.
 @c(tilecache_set_byte_limit)
 public func tileCacheSetByteLimit(_ cache: OpaquePointer?, _ bytes: Int64) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try cacheHandle(cache)
+    attempt(on: try cacheHandle(cache)) { handle throws(Failure) in
         guard bytes > 0 else { throw .argument("bytes must be 1 or more, not \(bytes)") }
         handle.cache.byteLimit = .bytes(Int(clamping: bytes))
         let limit = handle.cache.byteLimit.bytes
@@ -224,8 +233,7 @@ public func tileCacheSetByteLimit(_ cache: OpaquePointer?, _ bytes: Int64) -> ti
 /// See `tilecache.h`.
 @c(tilecache_get_byte_limit)
 public func tileCacheGetByteLimit(_ cache: OpaquePointer?, _ bytes: UnsafeMutablePointer<Int64>?) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try cacheHandle(cache)
+    attempt(on: try cacheHandle(cache)) { handle throws(Failure) in
         guard let bytes else { throw .isNull("bytes") }
         bytes.pointee = Int64(handle.cache.byteLimit.bytes)
     }
@@ -234,8 +242,7 @@ public func tileCacheGetByteLimit(_ cache: OpaquePointer?, _ bytes: UnsafeMutabl
 /// See `tilecache.h`.
 @c(tilecache_trim)
 public func tileCacheTrim(_ cache: OpaquePointer?, _ bytes: Int64) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try cacheHandle(cache)
+    attempt(on: try cacheHandle(cache)) { handle throws(Failure) in
         guard bytes >= 0 else { throw .argument("bytes must be 0 or more, not \(bytes)") }
         handle.cache.trim(to: .bytes(Int(clamping: bytes)))
     }
@@ -248,8 +255,7 @@ public func tileCacheAutomaticByteLimit() -> Int64 { Int64(ByteCount.automatic.b
 /// See `tilecache.h`.
 @c(tilecache_watch_memory_pressure)
 public func tileCacheWatchMemoryPressure(_ cache: OpaquePointer?, _ watches: Int32) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try cacheHandle(cache)
+    attempt(on: try cacheHandle(cache)) { handle throws(Failure) in
         if watches != 0 { try handle.record.checkIsRunning() }
         handle.watchPressure(watches != 0)
     }
@@ -258,8 +264,7 @@ public func tileCacheWatchMemoryPressure(_ cache: OpaquePointer?, _ watches: Int
 /// See `tilecache.h`.
 @c(tilecache_note_memory_pressure)
 public func tileCacheNoteMemoryPressure(_ cache: OpaquePointer?, _ pressure: tilecache_pressure) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try cacheHandle(cache)
+    attempt(on: try cacheHandle(cache)) { handle throws(Failure) in
         guard let level = MemoryPressureMonitor.Level(rawValue: Int(pressure)) else {
             throw .argument("pressure must be a TILECACHE_PRESSURE, not \(pressure)")
         }

@@ -60,6 +60,14 @@ package func attempt(_ body: () throws(Failure) -> Void) -> tilecache_status {
     }
 }
 
+/// Runs the body of a call on what a handle stands for.
+func attempt<Object>(
+    on object: @autoclosure () throws(Failure) -> Object,
+    _ body: (Object) throws(Failure) -> Void
+) -> tilecache_status {
+    attempt { () throws(Failure) in try body(try object()) }
+}
+
 /// Runs a call of the library and translates its error to this interface.
 package func library<Result>(_ body: () throws(TileCacheError) -> Result) throws(Failure) -> Result {
     do throws(TileCacheError) { return try body() } catch { throw Failure(error) }

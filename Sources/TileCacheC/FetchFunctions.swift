@@ -43,8 +43,7 @@ public func tileCacheFetchTile(
     _ lease: UnsafeMutablePointer<OpaquePointer?>?,
     _ fetch: UnsafeMutablePointer<OpaquePointer?>?
 ) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try cacheHandle(cache)
+    attempt(on: try cacheHandle(cache)) { handle throws(Failure) in
         guard let function else { throw .isNull("function") }
         guard let state else { throw .isNull("state") }
         guard let lease else { throw .isNull("lease") }
@@ -76,8 +75,7 @@ public func tileCacheFetchGetInfo(
     _ fetch: OpaquePointer?,
     _ info: UnsafeMutablePointer<tilecache_fetch_info>?
 ) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let fetch = try fetchHandle(fetch)
+    attempt(on: try fetchHandle(fetch)) { fetch throws(Failure) in
         var fields = tilecache_fetch_info()
         fields.since = fetch.since.nanoseconds
         fields.is_loading = fetch.isLoading ? 1 : 0
@@ -111,13 +109,11 @@ public func tileCacheGetPlacement(
     _ placement: UnsafeMutablePointer<tilecache_placement>?,
     _ lease: UnsafeMutablePointer<OpaquePointer?>?
 ) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try cacheHandle(cache)
-        let id = try handle.record.layer(layer)
+    withLayer(layer, of: cache) { (cache, id) throws(Failure) in
         try checkElementSize(placementSize, of: tilecache_placement.self, "placement_size must be sizeof a placement")
         guard let placement else { throw .isNull("placement") }
         guard let lease else { throw .isNull("lease") }
-        guard let found = handle.cache.placement(of: TileCoordinate(tile), in: id) else {
+        guard let found = cache.placement(of: TileCoordinate(tile), in: id) else {
             throw .notResident("neither \(TileCoordinate(tile)) of layer \(layer) nor an ancestor is decoded now")
         }
         writeElement(tilecache_placement(found), to: UnsafeMutableRawPointer(placement), byteCount: placementSize)

@@ -59,8 +59,7 @@ public func tileCacheFrameGetInfo(
     _ frame: OpaquePointer?,
     _ info: UnsafeMutablePointer<tilecache_frame_info>?
 ) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let frame = try frameHandle(frame).frame
+    attempt(on: try frameHandle(frame).frame) { frame throws(Failure) in
         var fields = tilecache_frame_info()
         fields.placement_count = frame.count
         fields.appeared_count = frame.appeared.count
@@ -148,8 +147,7 @@ public func tileCacheFrameLease(
     _ index: Int,
     _ lease: UnsafeMutablePointer<OpaquePointer?>?
 ) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let frame = try frameHandle(frame).frame
+    attempt(on: try frameHandle(frame).frame) { frame throws(Failure) in
         guard let lease else { throw .isNull("lease") }
         guard frame.indices.contains(index) else {
             throw .argument("index must be below the frame's \(frame.count) placements, not \(UInt(bitPattern: index))")
@@ -164,8 +162,7 @@ public func tileCacheLeaseGetTile(
     _ lease: OpaquePointer?,
     _ tile: UnsafeMutablePointer<tilecache_tile>?
 ) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try object(lease, as: LeaseHandle.self, "lease")
+    attempt(on: try object(lease, as: LeaseHandle.self, "lease")) { handle throws(Failure) in
         guard let tile else { throw .isNull("tile") }
         tile.pointee = tilecache_tile(handle.tile)
     }
@@ -179,8 +176,7 @@ public func tileCacheLeaseGetMemory(
     _ lease: OpaquePointer?,
     _ memory: UnsafeMutablePointer<tilecache_tile_memory>?
 ) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let place = try object(lease, as: LeaseHandle.self, "lease").tile.memory
+    attempt(on: try object(lease, as: LeaseHandle.self, "lease").tile.memory) { place throws(Failure) in
         var fields = tilecache_tile_memory()
         fields.range = place.rangeAddress
         fields.range_byte_count = place.rangeByteCount

@@ -55,8 +55,7 @@ func hand<Handle, Element>(
     _ count: UnsafeMutablePointer<Int>?,
     _ list: (Handle) throws(Failure) -> (UnsafeRawPointer?, Int)
 ) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try handle()
+    attempt(on: try handle()) { handle throws(Failure) in
         guard let array else { throw .isNull(name) }
         guard let count else { throw .isNull("count") }
         let (elements, number) = try list(handle)

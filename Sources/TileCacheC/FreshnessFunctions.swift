@@ -112,8 +112,7 @@ public func tileCacheRequestSetFreshness(
     _ request: OpaquePointer?,
     _ freshness: UnsafePointer<tilecache_freshness>?
 ) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try requestHandle(request)
+    attempt(on: try requestHandle(request)) { handle throws(Failure) in
         let value = try read(freshness, "freshness").freshness()
         guard !handle.isOver else { throw .alreadyCompleted }
         handle.freshness = value

@@ -112,8 +112,7 @@ public func tileCacheAddLayer(
     _ options: UnsafePointer<tilecache_layer_options>?,
     _ layer: UnsafeMutablePointer<tilecache_layer>?
 ) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try cacheHandle(cache)
+    attempt(on: try cacheHandle(cache)) { handle throws(Failure) in
         guard let layer else { throw .isNull("layer") }
         let callbacks = try read(source, "source")
         let levels = try read(pyramid, "pyramid").pyramid()
@@ -183,18 +182,15 @@ public func tileCacheInvalidate(
     _ region: UnsafePointer<tilecache_rectangle>?,
     _ keepsStale: Int32
 ) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try cacheHandle(cache)
-        let id = try handle.record.layer(layer)
-        handle.cache.invalidate(id, region: try TileCacheC.region(region), keepsStale: keepsStale != 0)
+    withLayer(layer, of: cache) { (cache, id) throws(Failure) in
+        cache.invalidate(id, region: try TileCacheC.region(region), keepsStale: keepsStale != 0)
     }
 }
 
 /// See `tilecache.h`.
 @c(tilecache_remove_layer)
 public func tileCacheRemoveLayer(_ cache: OpaquePointer?, _ layer: tilecache_layer) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try cacheHandle(cache)
+    attempt(on: try cacheHandle(cache)) { handle throws(Failure) in
         handle.cache.removeLayer(try handle.record.removeLayer(layer))
     }
 }
@@ -208,12 +204,10 @@ public func tileCachePin(
     _ lastLevel: Int64,
     _ region: UnsafePointer<tilecache_rectangle>?
 ) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try cacheHandle(cache)
-        let id = try handle.record.layer(layer)
+    withLayer(layer, of: cache) { (cache, id) throws(Failure) in
         let part = try TileCacheC.region(region)
         let levels = try levels(firstLevel, lastLevel)
-        try library { () throws(TileCacheError) in try handle.cache.pin(id, levels: levels, region: part) }
+        try library { () throws(TileCacheError) in try cache.pin(id, levels: levels, region: part) }
     }
 }
 
@@ -226,11 +220,9 @@ public func tileCacheUnpin(
     _ lastLevel: Int64,
     _ region: UnsafePointer<tilecache_rectangle>?
 ) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try cacheHandle(cache)
-        let id = try handle.record.layer(layer)
+    withLayer(layer, of: cache) { (cache, id) throws(Failure) in
         let part = try TileCacheC.region(region)
-        handle.cache.unpin(id, levels: try levels(firstLevel, lastLevel), region: part)
+        cache.unpin(id, levels: try levels(firstLevel, lastLevel), region: part)
     }
 }
 
@@ -283,16 +275,14 @@ private func withTiles(
     _ count: Int,
     _ body: (TileCache, LayerID, [TileCoordinate]) throws(Failure) -> Void
 ) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try cacheHandle(cache)
-        let id = try handle.record.layer(layer)
+    withLayer(layer, of: cache) { (cache, id) throws(Failure) in
         guard count != 0 else { return }
         guard let tiles else { throw .isNull("tiles") }
         // More tiles than the highest limit can hold is an error: checked before any of them is read.
         guard count > 0, count <= 1 << 34 else {
             throw .argument("tile_count must be 0 to \(1 << 34), not \(UInt(bitPattern: count))")
         }
-        try body(handle.cache, id, UnsafeBufferPointer(start: tiles, count: count).map { TileCoordinate($0) })
+        try body(cache, id, UnsafeBufferPointer(start: tiles, count: count).map { TileCoordinate($0) })
     }
 }
 
@@ -304,11 +294,9 @@ public func tileCacheIsResident(
     _ tile: tilecache_coordinate,
     _ isResident: UnsafeMutablePointer<Int32>?
 ) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try cacheHandle(cache)
-        let id = try handle.record.layer(layer)
+    withLayer(layer, of: cache) { (cache, id) throws(Failure) in
         guard let isResident else { throw .isNull("is_resident") }
-        isResident.pointee = handle.cache.isResident(TileCoordinate(tile), of: id) ? 1 : 0
+        isResident.pointee = cache.isResident(TileCoordinate(tile), of: id) ? 1 : 0
     }
 }
 
@@ -321,12 +309,10 @@ public func tileCacheReadTile(
     _ read: tilecache_read_function?,
     _ context: UnsafeMutableRawPointer?
 ) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try cacheHandle(cache)
-        let id = try handle.record.layer(layer)
+    withLayer(layer, of: cache) { (cache, id) throws(Failure) in
         guard let read else { throw .isNull("read") }
         let coordinate = TileCoordinate(tile)
-        let found: Void? = handle.cache.withTile(coordinate, of: id) { read(context, $0.baseAddress, $0.count) }
+        let found: Void? = cache.withTile(coordinate, of: id) { read(context, $0.baseAddress, $0.count) }
         guard found != nil else { throw .notResident("tile \(coordinate) of layer \(layer) is not decoded now") }
     }
 }

@@ -60,8 +60,7 @@ public func tileCacheProfileGetBytes(
     _ capacity: Int,
     _ byteCount: UnsafeMutablePointer<Int>?
 ) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let found = try profileHandle(profile).profile.bytes
+    attempt(on: try profileHandle(profile).profile.bytes) { found throws(Failure) in
         if capacity != 0 {
             guard let bytes else { throw .isNull("bytes") }
             guard capacity >= found.count else {
@@ -79,8 +78,7 @@ public func tileCacheProfileGetInfo(
     _ profile: OpaquePointer?,
     _ info: UnsafeMutablePointer<tilecache_profile_info>?
 ) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let found = try profileHandle(profile).profile
+    attempt(on: try profileHandle(profile).profile) { found throws(Failure) in
         var fields = tilecache_profile_info()
         fields.sessions = Int64(found.sessions)
         fields.has_places = found.hasPlaces ? 1 : 0
@@ -91,8 +89,7 @@ public func tileCacheProfileGetInfo(
 /// See `tilecache.h`.
 @c(tilecache_profile_merge)
 public func tileCacheProfileMerge(_ profile: OpaquePointer?, _ other: OpaquePointer?) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try profileHandle(profile)
+    attempt(on: try profileHandle(profile)) { handle throws(Failure) in
         let added = try profileHandle(other, "other").profile
         handle.change { $0.merge(added) }
     }
@@ -111,10 +108,8 @@ public func tileCacheGetLearnedProfile(
     _ layer: tilecache_layer,
     _ profile: UnsafeMutablePointer<OpaquePointer?>?
 ) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try cacheHandle(cache)
-        let id = try handle.record.layer(layer)
+    withLayer(layer, of: cache) { (cache, id) throws(Failure) in
         guard let profile else { throw .isNull("profile") }
-        profile.pointee = handle.cache.learnedProfile(of: id).map { makeHandle(ProfileHandle($0)) }
+        profile.pointee = cache.learnedProfile(of: id).map { makeHandle(ProfileHandle($0)) }
     }
 }

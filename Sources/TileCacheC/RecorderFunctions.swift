@@ -159,8 +159,7 @@ public func tileCacheRecorderRecord(
     _ viewport: UnsafePointer<tilecache_viewport>?,
     _ time: Int64
 ) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let recorder = try recorderHandle(recorder).recorder
+    attempt(on: try recorderHandle(recorder).recorder) { recorder throws(Failure) in
         let place = try readViewport(viewport, "viewport")
         let now = time == .min ? MonotonicTime.now.nanoseconds : time
         guard recorder.record(place, at: now) else {
@@ -175,8 +174,7 @@ public func tileCacheRecorderGetCounts(
     _ recorder: OpaquePointer?,
     _ counts: UnsafeMutablePointer<tilecache_recorder_counts>?
 ) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try recorderHandle(recorder)
+    attempt(on: try recorderHandle(recorder)) { handle throws(Failure) in
         let found = handle.recorder.counts
         var fields = tilecache_recorder_counts()
         fields.recorded = Int64(found.recorded)

@@ -181,8 +181,7 @@ private func answer(
     _ request: OpaquePointer?,
     _ body: (RequestHandle) throws(Failure) -> Void
 ) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try requestHandle(request)
+    attempt(on: try requestHandle(request)) { handle throws(Failure) in
         try handle.claim()
         defer { handle.endCancellation() }
         try body(handle)
@@ -204,8 +203,7 @@ public func tileCacheRequestGetInfo(
     _ request: OpaquePointer?,
     _ info: UnsafeMutablePointer<tilecache_request_info>?
 ) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let request = try requestHandle(request).request
+    attempt(on: try requestHandle(request).request) { request throws(Failure) in
         var fields = tilecache_request_info()
         fields.layer = tilecache_layer(request.layer)
         fields.is_demand = request.isDemand ? 1 : 0
@@ -229,8 +227,7 @@ public func tileCacheRequestOnCancel(
     _ context: UnsafeMutableRawPointer?,
     _ destroy: tilecache_function?
 ) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try requestHandle(request)
+    attempt(on: try requestHandle(request)) { handle in
         handle.onCancel(function.map { Callback($0, CallbackContext(context, destroy: destroy)) })
     }
 }
@@ -321,8 +318,7 @@ public func tileCacheRequestCancel(_ request: OpaquePointer?) -> tilecache_statu
 /// See `tilecache.h`.
 @c(tilecache_request_holds_encoded)
 public func tileCacheRequestHoldsEncoded(_ request: OpaquePointer?, _ bytes: Int64) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try requestHandle(request)
+    attempt(on: try requestHandle(request)) { handle throws(Failure) in
         guard bytes >= 0 else { throw .argument("bytes must be 0 or more, not \(bytes)") }
         guard !handle.isOver else { throw .alreadyCompleted }
         guard handle.request.holdsEncoded(.bytes(Int(clamping: bytes))) else {

@@ -110,8 +110,7 @@ public func tileCacheGetStatistics(
     _ cache: OpaquePointer?,
     _ statistics: UnsafeMutablePointer<tilecache_statistics>?
 ) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try cacheHandle(cache)
+    attempt(on: try cacheHandle(cache)) { handle throws(Failure) in
         try write(tilecache_statistics(handle.cache.statistics), to: statistics, "statistics")
     }
 }
@@ -124,8 +123,7 @@ public func tileCacheDescribeStatistics(
     _ capacity: Int,
     _ length: UnsafeMutablePointer<Int>?
 ) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try cacheHandle(cache)
+    attempt(on: try cacheHandle(cache)) { handle throws(Failure) in
         try write(handle.cache.statistics.description, to: text, capacity: capacity, length: length)
     }
 }

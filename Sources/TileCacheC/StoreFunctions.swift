@@ -98,8 +98,7 @@ public func tileCacheStoreGetStatistics(
     _ store: OpaquePointer?,
     _ statistics: UnsafeMutablePointer<tilecache_store_statistics>?
 ) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let figures = try object(store, as: StoreHandle.self, "store").store.statistics
+    attempt(on: try object(store, as: StoreHandle.self, "store").store.statistics) { figures throws(Failure) in
         try write(tilecache_store_statistics(figures), to: statistics, "statistics")
     }
 }
@@ -111,8 +110,7 @@ public func tileCacheGetStoreCounts(
     _ index: Int,
     _ counts: UnsafeMutablePointer<tilecache_store_counts>?
 ) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let stores = try cacheHandle(cache).cache.statistics.stores
+    attempt(on: try cacheHandle(cache).cache.statistics.stores) { stores throws(Failure) in
         guard stores.indices.contains(index) else {
             throw .argument("index must be below \(stores.count), not \(UInt(bitPattern: index))")
         }

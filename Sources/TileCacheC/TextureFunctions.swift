@@ -98,8 +98,7 @@ public func tileCacheTextureSlotsUpdate(
     _ view: OpaquePointer?,
     _ result: UnsafeMutablePointer<OpaquePointer?>?
 ) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try slotsHandle(slots)
+    attempt(on: try slotsHandle(slots)) { handle throws(Failure) in
         let frame = try frameHandle(frame).frame
         let view = view == nil ? nil : try viewHandle(view).view
         guard let result else { throw .isNull("result") }
@@ -115,8 +114,7 @@ public func tileCacheTextureSlotsNoteUploads(
     _ bytes: Int64,
     _ nanoseconds: Int64
 ) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try slotsHandle(slots)
+    attempt(on: try slotsHandle(slots)) { handle throws(Failure) in
         guard bytes >= 0, nanoseconds >= 0 else {
             throw .argument("bytes and nanoseconds must be 0 or more, not \(bytes) and \(nanoseconds)")
         }
@@ -127,8 +125,7 @@ public func tileCacheTextureSlotsNoteUploads(
 /// See `tilecache.h`.
 @c(tilecache_texture_slots_set_limit)
 public func tileCacheTextureSlotsSetLimit(_ slots: OpaquePointer?, _ slotLimit: Int32) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try slotsHandle(slots)
+    attempt(on: try slotsHandle(slots)) { handle throws(Failure) in
         guard (1...65_536).contains(slotLimit) else {
             throw .argument("slot_limit must be 1 to 65536, not \(slotLimit)")
         }
@@ -143,8 +140,7 @@ public func tileCacheTextureSlotsSetBudget(
     _ uploadBytes: Int64,
     _ uploadNanoseconds: Int64
 ) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try slotsHandle(slots)
+    attempt(on: try slotsHandle(slots)) { handle in
         handle.slots.withLock {
             $0.uploadBytes = .bytes(Int(clamping: uploadBytes))
             $0.uploadTime = .nanoseconds(uploadNanoseconds)
@@ -160,8 +156,7 @@ public func tileCacheTextureSlotsRemove(
     _ layer: tilecache_layer,
     _ area: UnsafePointer<tilecache_rectangle>?
 ) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try slotsHandle(slots)
+    attempt(on: try slotsHandle(slots)) { handle throws(Failure) in
         guard cache != nil else {
             handle.slots.withLock { $0.removeAll() }
             return
@@ -203,8 +198,7 @@ public func tileCacheTextureFrameGetInfo(
     _ frame: OpaquePointer?,
     _ info: UnsafeMutablePointer<tilecache_texture_frame_info>?
 ) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let frame = try textureFrame(frame).frame
+    attempt(on: try textureFrame(frame).frame) { frame throws(Failure) in
         var fields = tilecache_texture_frame_info()
         fields.upload_count = frame.uploads.count
         fields.placement_count = frame.placements.count
@@ -257,8 +251,7 @@ public func tileCacheTextureFrameLease(
     _ index: Int,
     _ lease: UnsafeMutablePointer<OpaquePointer?>?
 ) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let uploads = try textureFrame(frame).frame.uploads
+    attempt(on: try textureFrame(frame).frame.uploads) { uploads throws(Failure) in
         guard let lease else { throw .isNull("lease") }
         guard uploads.indices.contains(index) else {
             throw .argument("index must be below the frame's \(uploads.count) uploads, not \(UInt(bitPattern: index))")

@@ -91,8 +91,7 @@ public func tileCacheViewCreate(
     _ options: UnsafePointer<tilecache_view_options>?,
     _ view: UnsafeMutablePointer<OpaquePointer?>?
 ) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try cacheHandle(cache)
+    attempt(on: try cacheHandle(cache)) { handle throws(Failure) in
         guard let layers else { throw .isNull("layers") }
         guard let view else { throw .isNull("view") }
         let fields = try readOrDefaults(options, "options")
@@ -139,8 +138,7 @@ public func tileCacheViewSetLayers(
     _ layers: UnsafePointer<tilecache_layer>?,
     _ layerCount: Int
 ) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try viewHandle(view)
+    attempt(on: try viewHandle(view)) { handle throws(Failure) in
         try handle.record.checkIsRunning()
         if layers == nil, layerCount != 0 { throw .isNull("layers") }
         handle.view.layers =
@@ -161,8 +159,7 @@ public func tileCacheViewUpdate(
     _ viewport: UnsafePointer<tilecache_viewport>?,
     _ options: UnsafePointer<tilecache_update_options>?
 ) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try viewHandle(view)
+    attempt(on: try viewHandle(view)) { handle throws(Failure) in
         let place = try readDrawable(viewport, "viewport")
         let fields = try readOrDefaults(options, "options")
         var destination: ViewportDestination?
@@ -186,8 +183,7 @@ public func tileCacheViewUpdateNeeded(
     _ tileCount: Int,
     _ tileSize: Int
 ) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try viewHandle(view)
+    attempt(on: try viewHandle(view)) { handle throws(Failure) in
         let list = try readArray(
             tiles,
             count: tileCount,
@@ -215,8 +211,7 @@ public func tileCacheViewSetTilesReady(
     _ context: UnsafeMutableRawPointer?,
     _ destroy: tilecache_function?
 ) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try viewHandle(view)
+    attempt(on: try viewHandle(view)) { handle in
         guard let function else {
             handle.view.onTilesReady = nil
             return
@@ -233,8 +228,7 @@ public func tileCacheViewSetPromotionBudget(
     _ promotionTiles: Int64,
     _ promotionNanoseconds: Int64
 ) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try viewHandle(view)
+    attempt(on: try viewHandle(view)) { handle throws(Failure) in
         handle.view.promotionBudget = try promotionBudget(tiles: promotionTiles, nanoseconds: promotionNanoseconds)
     }
 }
@@ -242,8 +236,7 @@ public func tileCacheViewSetPromotionBudget(
 /// See `tilecache.h`.
 @c(tilecache_view_set_recorder)
 public func tileCacheViewSetRecorder(_ view: OpaquePointer?, _ recorder: OpaquePointer?) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try viewHandle(view)
+    attempt(on: try viewHandle(view)) { handle throws(Failure) in
         handle.view.recorder = recorder == nil ? nil : try recorderHandle(recorder).recorder
     }
 }
@@ -251,8 +244,7 @@ public func tileCacheViewSetRecorder(_ view: OpaquePointer?, _ recorder: OpaqueP
 /// See `tilecache.h`.
 @c(tilecache_view_set_margin)
 public func tileCacheViewSetMargin(_ view: OpaquePointer?, _ rings: Int64) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try viewHandle(view)
+    attempt(on: try viewHandle(view)) { handle throws(Failure) in
         guard (0...8).contains(rings) else { throw .argument("rings must be 0 to 8, not \(rings)") }
         handle.view.margin = Int(rings)
     }
@@ -264,8 +256,7 @@ public func tileCacheViewGetShortfallBytes(
     _ view: OpaquePointer?,
     _ bytes: UnsafeMutablePointer<Int64>?
 ) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try viewHandle(view)
+    attempt(on: try viewHandle(view)) { handle throws(Failure) in
         guard let bytes else { throw .isNull("bytes") }
         bytes.pointee = Int64(handle.view.shortfall.bytes)
     }
@@ -274,8 +265,7 @@ public func tileCacheViewGetShortfallBytes(
 /// See `tilecache.h`.
 @c(tilecache_view_set_level_bias)
 public func tileCacheViewSetLevelBias(_ view: OpaquePointer?, _ octaves: Double) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try viewHandle(view)
+    attempt(on: try viewHandle(view)) { handle throws(Failure) in
         guard octaves >= 0, octaves <= 8 else { throw .argument("octaves must be 0 to 8, not \(octaves)") }
         handle.view.levelBias = octaves
     }
@@ -287,8 +277,7 @@ public func tileCacheViewGetLevelBias(
     _ view: OpaquePointer?,
     _ octaves: UnsafeMutablePointer<Double>?
 ) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try viewHandle(view)
+    attempt(on: try viewHandle(view)) { handle throws(Failure) in
         guard let octaves else { throw .isNull("octaves") }
         octaves.pointee = handle.view.levelBias
     }
@@ -300,8 +289,7 @@ public func tileCacheViewFrame(
     _ view: OpaquePointer?,
     _ frame: UnsafeMutablePointer<OpaquePointer?>?
 ) -> tilecache_status {
-    attempt { () throws(Failure) in
-        let handle = try viewHandle(view)
+    attempt(on: try viewHandle(view)) { handle throws(Failure) in
         guard let frame else { throw .isNull("frame") }
         frame.pointee = makeHandle(FrameHandle(handle.view.frame()))
     }
