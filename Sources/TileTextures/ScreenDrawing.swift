@@ -61,7 +61,10 @@ struct ScreenDrawing {
         }
         var finer = Drawing(kind: .finer)
         let area = max(own.area, .leastNormalMagnitude)
-        appendDescendants(of: want.tile, within: own, depth: Self.descendantDepth, to: &finer)
+        forEachDescendant(of: want.tile, within: own) { child, slot, part in
+            guard let slot else { return }
+            finer.parts.append(Drawing.Part(slot: slot, tile: child, rectangle: part))
+        }
         finer.covered = min(finer.parts.reduce(0) { $0 + $1.rectangle.area } / area, 1)
         if finer.covered >= Self.whole {
             finer.covered = 1
@@ -91,25 +94,13 @@ struct ScreenDrawing {
         covered * Double(tile.level - level) + (1 - covered) * blank
     }
 
-    private func appendDescendants(
-        of tile: TileCoordinate,
-        within own: PixelRect,
-        depth: Int,
-        to drawing: inout Drawing
-    ) {
-        forEachDescendant(of: tile, within: own, depth: depth) { child, slot, part in
-            guard let slot else { return }
-            drawing.parts.append(Drawing.Part(slot: slot, tile: child, rectangle: part))
-        }
-    }
-
     /// Calls a function with the finer tiles that have slots, or are to get one, and the parts that they draw. Parts do
     /// not overlap.
     private func forEachDescendant(
         of tile: TileCoordinate,
         with new: TileCoordinate? = nil,
         within own: PixelRect,
-        depth: Int,
+        depth: Int = ScreenDrawing.descendantDepth,
         _ body: (_ tile: TileCoordinate, _ slot: Int?, _ part: PixelRect) -> Void
     ) {
         let levels = tile.level + 1..<min(tile.level + 1 + depth, pyramid.levels.count)
@@ -130,17 +121,16 @@ struct ScreenDrawing {
 
     /// Whether other tiles with slots cover the area of a tile. Includes one that is to get a slot.
     func isCovered(_ tile: TileCoordinate, with new: TileCoordinate? = nil) -> Bool {
+        let own = pyramid.worldRectangle(of: tile)
         for level in stride(from: tile.level - 1, through: 0, by: -1) where table.hasTiles(ofLevel: level) {
             guard let ancestor = pyramid.ancestor(of: tile, at: level),
                 table.find(TextureKey(layer: layer, tile: ancestor)) != nil
             else { continue }
-            let own = pyramid.worldRectangle(of: tile)
             if own.intersection(pyramid.worldRectangle(of: ancestor)) == own { return true }
         }
-        let own = pyramid.worldRectangle(of: tile)
         if let new, new.level < tile.level, own.intersection(pyramid.worldRectangle(of: new)) == own { return true }
         var covered = 0.0
-        forEachDescendant(of: tile, with: new, within: own, depth: Self.descendantDepth) { covered += $2.area }
+        forEachDescendant(of: tile, with: new, within: own) { covered += $2.area }
         return covered >= own.area * Self.whole
     }
 

@@ -77,7 +77,7 @@ package struct TextureCore: Sendable {
         table = SlotTable(limit: options.slotLimit)
         budget = UploadBudget(
             bytes: options.uploadBytes.bytes,
-            time: options.uploadTime.wholeNanoseconds,
+            time: options.uploadTime.nanoseconds,
             slotBytes: options.slotBytes ?? 1
         )
     }
@@ -128,13 +128,7 @@ package struct TextureCore: Sendable {
     package mutating func finish() -> TextureResult {
         // Uploads may have replaced what was in them.
         releaseBeyondLimit()
-        var result = TextureResult(
-            slotCount: table.slots.count,
-            levelBias: bias.value,
-            neededSlots: 0,
-            waitingTileCount: 0,
-            holeCount: 0
-        )
+        var result = TextureResult(slotCount: table.slots.count, levelBias: bias.value)
         var distinct: Set<TextureKey> = []
         var waiting: Set<TextureKey> = []
         for (want, drawing) in zip(screen.wants, drawings) {
@@ -291,15 +285,7 @@ package struct TextureResult: Sendable {
     package var placements: [TexturePlacement] = []
     package var slotCount: Int
     package var levelBias: Double
-    package var neededSlots: Int
-    package var waitingTileCount: Int
-    package var holeCount: Int
-}
-
-extension Duration {
-    /// In nanoseconds, clamped to about 30 years.
-    var wholeNanoseconds: Int64 {
-        let (seconds, attoseconds) = components
-        return min(max(seconds, -1_000_000_000), 1_000_000_000) * 1_000_000_000 + attoseconds / 1_000_000_000
-    }
+    package var neededSlots = 0
+    package var waitingTileCount = 0
+    package var holeCount = 0
 }

@@ -81,7 +81,7 @@ public struct TextureSlots: Sendable {
 
     /// Reports how long a frame's uploads took, by which ``uploadTime`` becomes a number of bytes.
     public mutating func noteUploads(_ bytes: ByteCount, took time: Duration) {
-        core.noteUploads(bytes: bytes.bytes, nanoseconds: time.wholeNanoseconds)
+        core.noteUploads(bytes: bytes.bytes, nanoseconds: time.nanoseconds)
     }
 
     /// Maximum number of slots, clamped to 1...65,536.
@@ -102,7 +102,7 @@ public struct TextureSlots: Sendable {
     /// Maximum time of a frame's uploads; at least a nanosecond.
     public var uploadTime: Duration {
         get { .nanoseconds(core.budget.time) }
-        set { core.setUploadBudget(bytes: core.budget.bytes, time: newValue.wholeNanoseconds) }
+        set { core.setUploadBudget(bytes: core.budget.bytes, time: newValue.nanoseconds) }
     }
 
     /// Empties all slots, if the renderer has lost its textures.
