@@ -74,7 +74,7 @@ public struct PageScroll: ScrollModel {
         case .magnify:
             if isPaging { reports += stopPaging(at: now) }
             page.handle(event)
-        case .touchBegan(_, _) where isPaging && !row.fingers.isEmpty:
+        case .touchBegan(let id, _) where isPaging && row.fingers.contains(where: { $0.id != id }):
             let finger = row.fingers[0]
             reports += stopPaging(at: now)
             page.handle(.touchBegan(id: finger.id, at: finger.place))

@@ -87,6 +87,16 @@ import TileCache
         #expect(model.offset(at: 5000) == ScrollVector(x: 320, y: 0) && model.currentPage == 1)
     }
 
+    /// Otherwise a page without a zoom would move by itself, and no end of a zoom would bring paging back.
+    @Test func aFingerReportedTwiceIsOneFinger() throws {
+        var model = try model()
+        for time in [0.0, 10] {
+            #expect(model.handle(.touchBegan(id: 0, at: middle), at: milliseconds(time)).isEmpty)
+        }
+        model.handle(.touchMoved(id: 0, to: .init(x: 60, y: 230)), at: milliseconds(20))
+        #expect(model.isPaging && model.offset(at: 20) == ScrollVector(x: 100, y: 0))
+    }
+
     @Test func farPagesCostNothing() throws {
         var model = try PageScroll(count: 1_000_000_000_000, view: view)
         model.handle(.scroll(by: .init(x: 320 * 1e11, y: 0)), at: milliseconds(0))
