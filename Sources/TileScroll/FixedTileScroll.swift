@@ -78,6 +78,7 @@ public struct FixedTileScroll: ScrollModel {
     /// - Returns: Changes of the four slots, numbered from 0. Tiles may lie outside of a plane smaller than two views.
     ///   After a resize every slot is retasked.
     public mutating func layoutTiles(at time: MonotonicTime) -> ScrollTileChanges {
+        defer { isResized = false }
         let wanted = wantedTiles(core.state(at: time).offset)
         var changes = ScrollTileChanges()
         guard tiles.count == wanted.count else {
@@ -94,7 +95,6 @@ public struct FixedTileScroll: ScrollModel {
                 changes.retasked.append(.init(number: number, tile: tiles[number]))
             }
         }
-        isResized = false
         return changes
     }
 

@@ -44,6 +44,14 @@ import TileCache
         #expect(model.layoutTiles(at: milliseconds(2)).retasked.map(\.tile) == [tile(2, 0), tile(2, 1)])
     }
 
+    /// The first layout is for the new size already.
+    @Test func aResizeBeforeTheFirstLayoutChangesNothingLater() throws {
+        var model = try FixedTileScroll(view: view)
+        model.handle(.resize(.init(width: 400, height: 500)), at: milliseconds(0))
+        #expect(model.layoutTiles(at: milliseconds(1)).made.count == 4)
+        #expect(model.layoutTiles(at: milliseconds(2)).isEmpty)
+    }
+
     @Test func aWayThatIsNotANumberIsIgnored() throws {
         var model = try FixedTileScroll(view: view)
         for way in [ScrollVector(x: .nan, y: 0), ScrollVector(x: 0, y: .nan), ScrollVector(x: .nan, y: .nan)] {
