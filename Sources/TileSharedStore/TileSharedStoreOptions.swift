@@ -46,18 +46,14 @@ public struct TileSharedStoreOptions: Hashable, Sendable {
     }
 
     func check() throws(TileSharedStoreError) {
-        func check(_ name: String, _ value: Duration, _ range: ClosedRange<Duration>) throws(TileSharedStoreError) {
+        func check<Value>(_ name: String, _ value: Value, _ range: ClosedRange<Value>) throws(TileSharedStoreError) {
             guard !range.contains(value) else { return }
             throw TileSharedStoreError("\(name): \(range.lowerBound) to \(range.upperBound) was expected, not \(value)")
         }
-        func check(_ name: String, _ value: Int, _ range: ClosedRange<Int>) throws(TileSharedStoreError) {
-            guard !range.contains(value) else { return }
-            throw TileSharedStoreError("\(name): \(range.lowerBound) to \(range.upperBound) was expected, not \(value)")
-        }
-        try check("answerTime", answerTime, .milliseconds(1) ... .seconds(10))
-        try check("connectTime", connectTime, .milliseconds(1) ... .seconds(10))
-        try check("loadTime", loadTime, .seconds(1) ... .seconds(3600))
-        try check("longestWait", longestWait, .zero ... .seconds(3600))
+        try check("answerTime", answerTime, Duration.milliseconds(1) ... .seconds(10))
+        try check("connectTime", connectTime, Duration.milliseconds(1) ... .seconds(10))
+        try check("loadTime", loadTime, Duration.seconds(1) ... .seconds(3600))
+        try check("longestWait", longestWait, Duration.zero ... .seconds(3600))
         try check("connections", connections, 1...64)
         try check("largestEntry", largestEntry.bytes, 1024...128 << 20)
         try check("writeBuffer", writeBuffer.bytes, largestEntry.bytes...1 << 30)
