@@ -39,28 +39,22 @@ final class TraceOutput: @unchecked Sendable {
         self.fileDescriptor = fileDescriptor
     }
 
-    func write(_ text: String) {
+    func append(_ text: String) {
         var text = text
         text.withUTF8 { bytes in
-            guard let function else { return writeFile(UnsafeRawBufferPointer(bytes)) }
+            guard let function else { return appendToFile(UnsafeRawBufferPointer(bytes)) }
             ctilecache_set_writing_trace(1)
             defer { ctilecache_set_writing_trace(0) }
             bytes.withMemoryRebound(to: CChar.self) { function(context.pointer, $0.baseAddress, $0.count) }
         }
     }
 
-    private func writeFile(_ bytes: UnsafeRawBufferPointer) {
+    private func appendToFile(_ bytes: UnsafeRawBufferPointer) {
         guard writeError == 0 else { return }
         var rest = bytes[...]
         while !rest.isEmpty {
             let part = UnsafeRawBufferPointer(rebasing: rest)
-            #if canImport(Glibc)
-                let written = Glibc.write(fileDescriptor, part.baseAddress, part.count)
-            #elseif canImport(Musl)
-                let written = Musl.write(fileDescriptor, part.baseAddress, part.count)
-            #else
-                let written = Darwin.write(fileDescriptor, part.baseAddress, part.count)
-            #endif
+            let written = write(fileDescriptor, part.baseAddress, part.count)
             if written < 0 {
                 guard errno == EINTR else { return error.store(errno, ordering: .relaxed) }
             } else {
@@ -143,7 +137,7 @@ public func tileCacheRecorderCreate(
         }
         let context = CallbackContext(fields.context, destroy: fields.write == nil ? nil : fields.destroy)
         let output = TraceOutput(function: fields.write, context, fileDescriptor: fields.file_descriptor)
-        let made = PanTraceRecorder(header: header) { output.write($0) }
+        let made = PanTraceRecorder(header: header) { output.append($0) }
         recorder.pointee = makeHandle(RecorderHandle(made, to: output))
     }
 }
