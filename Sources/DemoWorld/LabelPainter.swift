@@ -88,9 +88,9 @@ struct LabelPainter {
         else { return }
         let text = TextMask(name, scale: style.scale, spacing: style.spacing)
         let (left, top) = (centerX - text.width / 2, centerY - text.height / 2)
-        let columns =
-            max(left, frame.left)..<max(min(left + text.width, frame.left + frame.size), max(left, frame.left))
-        for row in max(top, frame.top)..<max(min(top + text.height, frame.top + frame.size), max(top, frame.top)) {
+        let columns = (left..<left + text.width).clamped(to: frame.left..<frame.left + frame.size)
+        let rows = (top..<top + text.height).clamped(to: frame.top..<frame.top + frame.size)
+        for row in rows {
             for column in columns {
                 let (ink, halo) = text[column - left, row - top]
                 canvas.blend(column, row, Palette.halo, halo * 0.85)
