@@ -110,8 +110,6 @@ struct ScrollLimits: Hashable, Sendable {
         ScrollVector(x: offset.x.clamped(to: horizontal(at: scale)), y: offset.y.clamped(to: vertical(at: scale)))
     }
 
-    func allows(_ offset: ScrollVector, at scale: Double) -> Bool { clamped(offset, at: scale) == offset }
-
     /// Whether a direction with these legal offsets can be pulled.
     func moves(_ range: ClosedRange<Double>) -> Bool { alwaysBounces || range.lowerBound < range.upperBound }
 

@@ -217,7 +217,7 @@ import TileCache
                 at: 0
             )
         else { return }
-        try hold(limits.allows(motion.endOffset, at: 1))
+        try hold(limits.clamped(motion.endOffset, at: 1) == motion.endOffset)
         try hold(motion.offset(at: 0).isClose(to: start))
         try hold(motion.offset(at: motion.end) == motion.endOffset)
         var last = motion.offset(at: 0)
