@@ -131,10 +131,8 @@ final class SharedConnection {
         SharedAnswer(memcached_add(handle, name, name.utf8.count, bytes.chars, bytes.count, expires, 0))
     }
 
-    /// Stores a number unless there is one as high; `.missing` if another client has changed it meanwhile.
-    ///
-    /// - Parameter limit: Higher stored numbers are replaced.
-    func raise(_ name: String, to number: UInt64, limit: UInt64) -> SharedAnswer {
+    /// Stores a generation unless there is one as high; `.missing` if another client has changed it meanwhile.
+    func raise(_ name: String, to generation: UInt64) -> SharedAnswer {
         memcached_behavior_set(handle, MEMCACHED_BEHAVIOR_SUPPORT_CAS, 1)
         defer { memcached_behavior_set(handle, MEMCACHED_BEHAVIOR_SUPPORT_CAS, 0) }
         // `memcached_get` has no version of the value.
@@ -147,14 +145,14 @@ final class SharedConnection {
         while let result = memcached_fetch_result(handle, nil, &code) {
             version = memcached_result_cas(result)
             let (start, count) = (memcached_result_value(result), memcached_result_length(result))
-            let found = Self.number(UnsafeRawBufferPointer(start: start, count: count))
-            isAsHigh = found.map { (number...limit).contains($0) } ?? false
+            let found = Self.generation(UnsafeRawBufferPointer(start: start, count: count))
+            isAsHigh = found.map { $0 >= generation } ?? false
             memcached_result_free(result)
         }
         if isAsHigh { return .done }
         // At the end there is nothing more, or the server has failed.
         guard [.done, .missing].contains(SharedAnswer(code)) else { return SharedAnswer(code) }
-        return withUnsafeBytes(of: number.littleEndian) { bytes in
+        return withUnsafeBytes(of: generation.littleEndian) { bytes in
             guard let version else { return add(name, bytes, expires: 0) }
             return SharedAnswer(
                 memcached_cas(handle, name, name.utf8.count, bytes.chars, bytes.count, 0, 0, version)
@@ -162,9 +160,11 @@ final class SharedConnection {
         }
     }
 
-    /// The number that a value is; `nil` if it is none.
-    static func number(_ bytes: UnsafeRawBufferPointer) -> UInt64? {
-        bytes.count == 8 ? UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self)) : nil
+    /// The generation that a value is; `nil` if it is none, or damaged.
+    static func generation(_ bytes: UnsafeRawBufferPointer) -> UInt64? {
+        guard bytes.count == 8 else { return nil }
+        let generation = UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self))
+        return generation <= SharedStoreState.highestGeneration ? generation : nil
     }
 
     func remove(_ name: String) -> SharedAnswer { SharedAnswer(memcached_delete(handle, name, name.utf8.count, 0)) }

@@ -175,9 +175,7 @@ public final class TileSharedStore: TileStore {
     /// Stores a generation on one server. Another process may raise it at the same time: neither replaces a higher one.
     private func raise(_ name: String, to generation: UInt64) -> Bool {
         for _ in 0..<16 {
-            let answer = perform(name, writer) {
-                $1.raise($0, to: generation, limit: SharedStoreState.highestGeneration)
-            }
+            let answer = perform(name, writer) { $1.raise($0, to: generation) }
             if answer != .missing { return answer == .done }
         }
         return false
@@ -305,10 +303,10 @@ public final class TileSharedStore: TileStore {
         var generation: UInt64?
         _ = perform(name, lane) { name, connection in
             let (answer, value) = connection.value(of: name)
-            generation = value.flatMap { SharedConnection.number($0.bytes) }
+            generation = value.flatMap { SharedConnection.generation($0.bytes) }
             return answer
         }
-        return generation.flatMap { $0 <= SharedStoreState.highestGeneration ? $0 : nil }
+        return generation
     }
 
     // MARK: - Writing

@@ -170,7 +170,7 @@ struct TileSharedStoreTests {
             }
             for copy in 0..<SharedName.generationCopies {
                 let value = try #require(reader.value(of: SharedName.generation(namespace, copy: copy)).1)
-                #expect(SharedConnection.number(value.bytes) == 4 * round + 4)
+                #expect(SharedConnection.generation(value.bytes) == 4 * round + 4)
             }
         }
     }
