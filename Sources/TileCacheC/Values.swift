@@ -143,14 +143,13 @@ extension tilecache_viewport: VersionedStructure {
 
 func readViewport(_ pointer: UnsafePointer<tilecache_viewport>?, _ name: String) throws(Failure) -> TileViewport {
     let fields = try read(pointer, name)
-    let viewport = TileViewport(
+    return TileViewport(
         center: WorldPoint(x: fields.center_x, y: fields.center_y),
         width: fields.width,
         height: fields.height,
         scale: fields.scale,
         rotation: fields.rotation
     )
-    return viewport
 }
 
 /// Reads a viewport that can be drawn.
@@ -164,5 +163,5 @@ func readDrawable(_ pointer: UnsafePointer<tilecache_viewport>?, _ name: String)
 
 /// Reads a time; `nil` for `TILECACHE_TIME_NOW`. Clamped so that differences of times cannot overflow.
 func moment(_ nanoseconds: Int64) -> MonotonicTime? {
-    nanoseconds == .min ? nil : MonotonicTime(nanoseconds: min(max(nanoseconds, -(1 << 61)), 1 << 61))
+    nanoseconds == .min ? nil : MonotonicTime(nanoseconds: MonotonicTime.bounded(nanoseconds))
 }

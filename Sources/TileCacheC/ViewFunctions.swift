@@ -92,7 +92,7 @@ public func tileCacheViewCreate(
     _ view: UnsafeMutablePointer<OpaquePointer?>?
 ) -> tilecache_status {
     attempt(on: try cacheHandle(cache)) { handle throws(Failure) in
-        guard let layers else { throw .isNull("layers") }
+        guard layers != nil else { throw .isNull("layers") }
         guard let view else { throw .isNull("view") }
         let fields = try readOrDefaults(options, "options")
         guard fields.level_bias >= -8, fields.level_bias <= 8 else {
@@ -113,19 +113,20 @@ public func tileCacheViewCreate(
 
 /// Reads a caller's layers, each once.
 private func layerIDs(
-    _ layers: UnsafePointer<tilecache_layer>,
+    _ layers: UnsafePointer<tilecache_layer>?,
     _ count: Int,
     atLeast least: Int,
     _ record: CacheRecord
 ) throws(Failure) -> [LayerID] {
+    guard layers != nil || count == 0 else { throw .isNull("layers") }
     // More layers than the cache has is an error: checked before any of them is read.
     guard count >= least, count <= record.layerCount else {
         throw .argument("\(least) to \(record.layerCount) layers are expected, not \(UInt(bitPattern: count))")
     }
     var ids: [LayerID] = []
-    for index in 0..<count {
-        let id = try record.layer(layers[index])
-        guard !ids.contains(id) else { throw .argument("layer \(layers[index]) is given twice") }
+    for layer in UnsafeBufferPointer(start: layers, count: count) {
+        let id = try record.layer(layer)
+        guard !ids.contains(id) else { throw .argument("layer \(layer) is given twice") }
         ids.append(id)
     }
     return ids
@@ -140,11 +141,7 @@ public func tileCacheViewSetLayers(
 ) -> tilecache_status {
     attempt(on: try viewHandle(view)) { handle throws(Failure) in
         try handle.record.checkIsRunning()
-        if layers == nil, layerCount != 0 { throw .isNull("layers") }
-        handle.view.layers =
-            try layers.map { layers throws(Failure) in
-                try layerIDs(layers, layerCount, atLeast: 0, handle.record)
-            } ?? []
+        handle.view.layers = try layerIDs(layers, layerCount, atLeast: 0, handle.record)
     }
 }
 
