@@ -222,8 +222,10 @@ public final class TileSharedStore: TileStore {
         let answer = SharedResult<LookUp>()
         let lane = lanes[take.connection]
         lane.queue.async { [self] in
-            answer.set(lookUp(key, shape, lane))
+            let result = lookUp(key, shape, lane)
+            // Given back first: the caller may look the next tile up at once.
             state.withLock { $0.give(take) }
+            answer.set(result)
         }
         let wait = min(answerEnd, deadline) - MonotonicTime.now.nanoseconds
         if let result = answer.wait(nanoseconds: wait) { return result }

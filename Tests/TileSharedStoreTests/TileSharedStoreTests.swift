@@ -82,6 +82,18 @@ struct TileSharedStoreTests {
         #expect(get(one, 1) == .failure(.closed))
     }
 
+    /// A look-up that has ended has given its connection back.
+    @Test func lookUpsInTurnNeedOneConnection() throws {
+        let server = try MemcachedServer()
+        defer { server.end() }
+        let writer = try store([server.port])
+        #expect(put(writer, 1, 7) == .accepted)
+        writer.close()
+        let reader = try store([server.port]) { $0.connections = 1 }
+        let found = (0..<5000).count { _ in get(reader, 1) == .success(7) }
+        #expect(found == 5000)
+    }
+
     /// The first miss loads; the others wait for its entry.
     @Test func aTileIsLoadedOnceForAll() throws {
         let server = try MemcachedServer()
