@@ -43,14 +43,7 @@ extension ScrollCore {
             zoomOver = clock
             return
         }
-        let animation = ZoomAnimation(
-            from: self.offset,
-            scale: self.scale,
-            to: offset,
-            scale: scale,
-            limits: limits,
-            at: clock
-        )
+        let animation = ZoomAnimation(from: (self.offset, self.scale), to: (offset, scale), limits: limits, at: clock)
         motion = .zoom(animation)
         zoomOver = animation.end
     }

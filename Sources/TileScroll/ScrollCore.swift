@@ -137,7 +137,7 @@ struct ScrollCore: Sendable {
         switch motion {
         case .none: nil
         case .scroll(let motion): (motion.endOffset, scale, motion.end)
-        case .zoom(let animation): (animation.endOffset, animation.endScale, animation.end)
+        case .zoom(let animation): (animation.target.offset, animation.target.scale, animation.end)
         }
     }
 

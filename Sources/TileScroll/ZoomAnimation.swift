@@ -11,34 +11,30 @@ struct ZoomAnimation: Sendable {
     private let from: (offset: ScrollVector, scale: Double)
     /// Distance beyond the edge at the start, which decreases to 0.
     private let excess: ScrollVector
-    let endOffset: ScrollVector
-    let endScale: Double
+    let target: (offset: ScrollVector, scale: Double)
     /// Time of the end, in nanoseconds.
     var end: Int64 { start + Self.duration }
 
     init(
-        from offset: ScrollVector,
-        scale: Double,
-        to endOffset: ScrollVector,
-        scale endScale: Double,
+        from shown: (offset: ScrollVector, scale: Double),
+        to target: (offset: ScrollVector, scale: Double),
         limits: ScrollLimits,
         at time: Int64
     ) {
         start = time
         self.limits = limits
-        let legal = limits.clamped(offset, at: scale)
-        from = (legal, scale)
-        excess = offset - legal
-        self.endOffset = endOffset
-        self.endScale = endScale
+        self.target = target
+        let legal = limits.clamped(shown.offset, at: shown.scale)
+        from = (legal, shown.scale)
+        excess = shown.offset - legal
     }
 
     func state(at time: Int64) -> (offset: ScrollVector, scale: Double) {
-        guard time < end else { return (endOffset, endScale) }
+        guard time < end else { return target }
         let part = Self.eased(Double(max(0, time - start)) / Double(Self.duration))
-        let scale = 1 / (1 / from.scale + (1 / endScale - 1 / from.scale) * part)
+        let scale = 1 / (1 / from.scale + (1 / target.scale - 1 / from.scale) * part)
         let begin = from.offset * (1 / from.scale)
-        let corner = begin + (endOffset * (1 / endScale) - begin) * part
+        let corner = begin + (target.offset * (1 / target.scale) - begin) * part
         let beyond = ScrollVector(
             x: remaining(excess.x, part, limits.horizontal(at: scale)),
             y: remaining(excess.y, part, limits.vertical(at: scale))
