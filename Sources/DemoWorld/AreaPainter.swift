@@ -14,10 +14,10 @@ struct AreaPainter {
     /// Half the width of a river in pixels; 0 if rivers are too dense.
     private let riverHalfWidth: Float
 
-    init(frame: TileFrame, terrain: Terrain, towns: TownGrid, salt: UInt32) {
+    init(frame: TileFrame, terrain: Terrain, towns: TownGrid) {
         self.frame = frame
         self.towns = towns
-        self.salt = salt
+        salt = terrain.growth.salt
         plan = TownPlan(worldPerPixel: Float(frame.worldPerPixel))
         columns = frame.columns
         elevation = terrain.elevationGrid(frame)

@@ -106,10 +106,9 @@ public struct DemoWorld: Sendable {
             guard cell * 0.1 > 2 * frame.worldPerPixel else { return [] }
             return settlements.window(rank: rank, frame: frame, margin: 0.4 * cell).all
         }
-        let towns = TownGrid(frame: frame, settlements: near, terrain: terrain)
-        let salt = terrain.growth.salt
-        AreaPainter(frame: frame, terrain: terrain, towns: towns, salt: salt).paint(on: canvas)
-        RoadNetwork(settlements: settlements, terrain: terrain).paint(on: canvas)
+        let towns = TownGrid(frame: frame, settlements: near)
+        AreaPainter(frame: frame, terrain: terrain, towns: towns).paint(on: canvas)
+        RoadNetwork(settlements: settlements).paint(on: canvas)
         LabelPainter(settlements: settlements).paint(on: canvas)
     }
 }

@@ -3,7 +3,6 @@ import TileCache
 /// Roads from settlement to settlement: motorways between cities, main roads between towns, lanes between villages.
 struct RoadNetwork {
     let settlements: Settlements
-    let terrain: Terrain
 
     private struct Look {
         let fill: Color
@@ -118,7 +117,7 @@ struct RoadNetwork {
     private func isOnLand(_ first: (x: Double, y: Double), _ second: (x: Double, y: Double)) -> Bool {
         let width = settlements.worldWidth
         func home(_ x: Double) -> Double { x - (x / width).rounded(.down) * width }
-        return terrain.elevation(x: home(first.x), y: first.y) > -0.01
-            && terrain.elevation(x: home(second.x), y: second.y) > -0.01
+        return settlements.terrain.elevation(x: home(first.x), y: first.y) > -0.01
+            && settlements.terrain.elevation(x: home(second.x), y: second.y) > -0.01
     }
 }

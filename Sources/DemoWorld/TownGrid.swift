@@ -9,8 +9,7 @@ struct TownGrid {
     /// - Parameters:
     ///   - frame: The frame.
     ///   - settlements: Settlements that may reach into it.
-    ///   - terrain: Its growth frays the edges of towns.
-    init(frame: TileFrame, settlements: [Settlement], terrain: Terrain) {
+    init(frame: TileFrame, settlements: [Settlement]) {
         let columns = frame.columns
         let rows = frame.rows
         density = [Float](repeating: -1, count: columns * rows)

@@ -64,8 +64,7 @@ import TileCache
         }
         let grid = TownGrid(
             frame: TileFrame(worldPerPixel: 1, left: 0, top: 0, size: 64),
-            settlements: [Settlement](repeating: settlement(-1000), count: 40_000) + [settlement(32)],
-            terrain: Terrain(worldWidth: 1000, seed: 1)
+            settlements: [Settlement](repeating: settlement(-1000), count: 40_000) + [settlement(32)]
         )
         #expect(grid.owner(8 * 17 + 8, 17)?.x == 32)
     }
