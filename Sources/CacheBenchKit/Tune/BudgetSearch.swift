@@ -9,7 +9,8 @@ struct BudgetSearch {
     /// Number of budgets tried at once between two others. Constant, so that the answer does not depend on the machine.
     private static let pointsPerRound = 3
 
-    private let sweep: [Int]
+    /// Budgets tried first, each once, the smallest first.
+    let sweep: [Int]
     private let step: Int
     private let ceiling: Int
     private var tried: [Int: Bool] = [:]

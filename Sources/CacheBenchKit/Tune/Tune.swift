@@ -40,7 +40,6 @@ package struct Tune: Sendable {
     private struct Search {
         var variant: ReplayOptions
         var search: BudgetSearch
-        var sweep: [Int]
     }
 
     package func run() throws -> TuneReport {
@@ -55,17 +54,15 @@ package struct Tune: Sendable {
             distinct[variant.overrides.tileSize] = try readCurve(variant).distinctTiles
         }
         var searches = try options.variants.map { variant in
-            let sweep = try self.sweep(of: variant, step: step)
             let slot = try largestSlot(variant)
             return Search(
                 variant: variant,
                 search: BudgetSearch(
-                    sweep: sweep,
+                    sweep: try sweep(of: variant, step: step),
                     step: step,
                     ceiling: options.target == nil
                         ? 0 : min(distinct[variant.overrides.tileSize, default: 0] + 64, 1 << 30) * slot / 4 * 5
-                ),
-                sweep: sweep
+                )
             )
         }
         var finished: [Job: Finding] = [:]
@@ -74,9 +71,7 @@ package struct Tune: Sendable {
         var known = wanted.count
         while !hooks.shouldStop() {
             let next = searches.flatMap { search in
-                (options.target == nil
-                    ? search.sweep.filter { finished[Job(options: search.variant, budget: $0)] == nil }
-                    : search.search.next).map { Job(options: search.variant, budget: $0) }
+                search.search.next.map { Job(options: search.variant, budget: $0) }
             }
             // The sweep and the other policies run together, for better use of the cores.
             let round = wanted + next
@@ -84,14 +79,12 @@ package struct Tune: Sendable {
             guard !round.isEmpty else { break }
             known += next.count
             for (job, result) in try find(round, loads, done: &done, known: &known) { finished[job] = result }
-            guard let target = options.target else { continue }
             for index in searches.indices {
                 for job in round where job.options == searches[index].variant {
                     guard let result = finished[job]?.report else { continue }
-                    searches[index].search.record(
-                        job.budget,
-                        does: target.isMet(by: result) && result.memory.shortfallBytes == 0
-                    )
+                    // Without a target none meets it, and the search ends with its sweep.
+                    let isMet = options.target?.isMet(by: result) ?? false
+                    searches[index].search.record(job.budget, does: isMet && result.memory.shortfallBytes == 0)
                 }
             }
         }
@@ -142,10 +135,11 @@ package struct Tune: Sendable {
             .max() ?? 1
     }
 
+    /// Budgets of the coarse sweep, perhaps with repetitions.
     private func sweep(of variant: ReplayOptions, step: Int) throws -> [Int] {
         let limits = options.budgets.isEmpty ? Self.usualScreens.map { MemoryLimit.screens($0) } : options.budgets
         let scenes = try open.map { try Self.open($0, for: variant).scene }
-        let budgets = try limits.map { limit in
+        return try limits.map { limit in
             var own = variant
             own.memoryLimit = limit
             own.limitFlag = "--budgets"
@@ -155,14 +149,13 @@ package struct Tune: Sendable {
             if case .bytes = limit { return largest }
             return (largest + step - 1) / step * step
         }
-        return Set(budgets).sorted()
     }
 
     private func beside(_ searches: [Search]) -> [Job] {
         options.policies.filter { $0 != options.replay.prefetch }.flatMap { policy in
             searches.flatMap { search in
                 // Every second budget is enough for the curve: the oracle is slower than all others together.
-                search.sweep.enumerated().filter { $0.offset % 2 == 0 }.map { _, budget in
+                search.search.sweep.enumerated().filter { $0.offset % 2 == 0 }.map { _, budget in
                     Job(options: search.variant.with(policy), budget: budget)
                 }
             }
@@ -281,7 +274,7 @@ package struct Tune: Sendable {
         }
         let best = choose(finished, searches)
         let shown = best?.variant ?? variants.first ?? options.replay
-        let sweep = Set(searches.first { $0.variant == shown }?.sweep ?? [])
+        let sweep = searches.first { $0.variant == shown }?.search.sweep ?? []
         let points = rows(of: shown).filter { sweep.contains($0.byteLimit) }
         let knee = Knee.index(of: points.map { (Double($0.byteLimit), $0.hitRate ?? 1) }) {
             points[$0].shortfallBytes == 0
@@ -348,7 +341,7 @@ package struct Tune: Sendable {
         let finished = finished.mapValues(\.report)
         var candidates: [(variant: ReplayOptions, budget: Int, score: Double)] = []
         for search in searches {
-            let points = search.sweep.compactMap { budget in
+            let points = search.search.sweep.compactMap { budget in
                 finished[Job(options: search.variant, budget: budget)].map { (budget, $0) }
             }
             let holdsScreen = { (report: ReplayReport) in report.memory.shortfallBytes == 0 }
