@@ -86,13 +86,17 @@ struct ReplayCommand: ParsableCommand {
             let inputs = try namedInputs(traces, options)
             Interruption.watch()
             if let exportKeys { try export(inputs, options, to: exportKeys) }
-            let source = try sourced.open(replay)
+            let source = try sourced.open(
+                tileSize: replay.scene.tileSize,
+                format: replay.scene.pixels.pixelFormat,
+                encoded: replay.compressedTier.isOn
+            )
             let stores = try stores.open()
             defer { for store in stores { store.close() } }
             let progress = Progress(total: inputs.count)
-            let loads = LoadList()
+            let loads = Lock<[TileCoordinate]>([])
             var noteLoad: (@Sendable (TileCoordinate) -> Void)?
-            if exportLoads != nil { noteLoad = { loads.add($0) } }
+            if exportLoads != nil { noteLoad = { tile in loads.withLock { $0.append(tile) } } }
             let hooks = ReplayHooks(
                 keepsSeries: output.format == .html,
                 shouldStop: { Interruption.hasCome },
@@ -107,7 +111,8 @@ struct ReplayCommand: ParsableCommand {
                     progress: { progress.finished($0) }
                 )
                 progress.end()
-                try loadWriter?.write(loads.text)
+                // One tile to a line.
+                try loadWriter?.write(loads.withLock { $0.map { "\($0)\n" } }.joined())
                 let table = ReplayText.text(result, style: writer.style)
                 try writer.write(result, as: output.format, table: table) { try ReplayPage.text(result) }
                 if result.wasStopped {
@@ -151,23 +156,7 @@ func refuseStandardInput(_ paths: [String], since reason: String) throws {
 /// The traces of some paths, or the built-in session if there are none.
 func namedInputs(_ paths: [String], _ options: ReplayOptions) throws -> [NamedInput] {
     guard !paths.isEmpty else { return [("built-in", { try ReplayInput(builtIn: options) })] }
-    return try PanTraceList.paths(paths).map { path in
-        guard path == "-" else { return (path, { try ReplayInput(path: path, options: options) }) }
-        let open = { @Sendable () throws -> ReplayInput in
-            var input = try ReplayInput(path: path, options: options)
-            input.name = "standard input"
-            return input
-        }
-        return ("standard input", open)
+    return try PanTraceList.paths(paths).map { path -> NamedInput in
+        (path == "-" ? "standard input" : path, { try ReplayInput(path: path, options: options) })
     }
-}
-
-/// Tiles requested from a source, on any thread.
-private final class LoadList: Sendable {
-    private let tiles = Lock<[TileCoordinate]>([])
-
-    func add(_ tile: TileCoordinate) { tiles.withLock { $0.append(tile) } }
-
-    /// One tile to a line.
-    var text: String { tiles.withLock { $0.map { "\($0)\n" } }.joined() }
 }

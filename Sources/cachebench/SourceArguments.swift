@@ -57,15 +57,6 @@ struct SourceArguments: ParsableArguments {
     }
 
     /// Opens the source; `nil` for the built-in world.
-    func open(_ replay: ReplayArguments) throws -> ReplaySource? {
-        try open(
-            tileSize: replay.scene.tileSize,
-            format: replay.scene.pixels.pixelFormat,
-            encoded: replay.compressedTier.isOn
-        )
-    }
-
-    /// Opens the source.
     ///
     /// - Parameter encoded: Whether the source passes its encoded bytes.
     func open(tileSize: Int?, format: TilePixelFormat, encoded: Bool) throws -> ReplaySource? {

@@ -18,7 +18,7 @@ func require(_ holds: Bool, _ problem: @autoclosure () -> String) throws(ReplayE
 
 /// Samples of one trace, and their origin.
 package struct ReplayInput {
-    /// Name of the file without its folder.
+    /// Name of the file without its folder, or `standard input`.
     package var name: String
     /// Folder of the file.
     package var source: String
@@ -34,7 +34,7 @@ package struct ReplayInput {
     /// Opens a trace, `-` for standard input. The overrides of the options replace values of its header.
     package init(path: String, options: ReplayOptions) throws(PanTraceError) {
         let reader = try PanTraceReader(path: path)
-        name = path.split(separator: "/").last.map(String.init) ?? path
+        name = path == "-" ? "standard input" : path.split(separator: "/").last.map(String.init) ?? path
         source = Self.source(ofPath: path)
         self.path = path
         scene = try PanTraceScene(reader.header, overrides: options.overrides, name: path)
