@@ -63,16 +63,11 @@ final class CompareRunner: Sendable {
 
     /// Replays the missing pairs of a cell and a source until it is stopped. The source `nil` is all traces.
     func run(_ wanted: [(cell: CompareCell, source: String?)]) throws {
-        var keys: [Key] = []
-        var known: Set<Key> = []
-        let have = state.withLock { Set($0.outcomes.keys) }
-        for (cell, source) in wanted {
-            for trace in source.map({ traces(of: $0) }) ?? Array(paths.indices) {
-                let key = Key(cell: cell, trace: trace)
-                if !have.contains(key), known.insert(key).inserted { keys.append(key) }
-            }
+        let keys = wanted.flatMap { cell, source in
+            (source.map { traces(of: $0) } ?? Array(paths.indices)).map { Key(cell: cell, trace: $0) }
         }
-        let tasks = keys
+        let have = state.withLock { Set($0.outcomes.keys) }
+        let tasks = keys.unique.filter { !have.contains($0) }
         state.withLock { $0.total += tasks.count }
         try concurrently(tasks.count) { index in
             if isStopped { return }

@@ -152,11 +152,17 @@ package struct Replay: Sendable {
                 throw TraceFailure(index: index, error: error)
             }
         }
-        let finished =
-            switch options.clock {
-            case .virtual where !options.keepsTiers: try concurrently(inputs.count) { try run($0, nil) }
-            case .virtual, .real: try replay.inOrder(inputs.count, run)
+        let finished: [Finished?]
+        if options.clock == .virtual, !options.keepsTiers {
+            finished = try concurrently(inputs.count) { try run($0, nil) }
+        } else {
+            // One trace after the other, each with the tiers that the one before left.
+            let tiers = options.keepsTiers ? VirtualTiers(options.tiers) : nil
+            finished = try inputs.indices.map { index in
+                tiers?.resetCounts()
+                return try run(index, tiers)
             }
+        }
         return replay.pooled(finished.compactMap { $0 }, of: inputs.count)
     }
 
@@ -177,15 +183,6 @@ package struct Replay: Sendable {
         var options = options
         options.cost = try options.cost.resolved()
         return try Replay(options, loads: loads, source: source, stores: stores)
-    }
-
-    /// Replays one trace after the other, each with the tiers that the one before left.
-    private func inOrder<Result>(_ count: Int, _ run: (Int, VirtualTiers?) throws -> Result) rethrows -> [Result] {
-        let tiers = options.keepsTiers ? VirtualTiers(options.tiers) : nil
-        return try (0..<count).map { index in
-            tiers?.resetCounts()
-            return try run(index, tiers)
-        }
     }
 
     private func finish(_ opened: ReplayInput, _ hooks: ReplayHooks, _ tiers: VirtualTiers? = nil) throws -> Finished {

@@ -2,7 +2,7 @@
     import Glibc
 #endif
 
-/// Releases free memory of the allocator, and measures the memory in use.
+/// Measures the memory in use, once the allocator has released what is free.
 enum FreeMemory {
     #if os(Linux) && canImport(Glibc)
         // The Swift overlay of the C library lacks its allocator's functions.
@@ -15,21 +15,14 @@ enum FreeMemory {
         ).map { unsafeBitCast($0, to: (@convention(c) () -> Int).self) }
     #endif
 
-    /// Returns free memory to the system, if the allocator can. An arena for each thread keeps the memory of one large
-    /// plan.
-    static func giveBack() {
-        #if os(Linux) && canImport(Glibc)
-            _ = trim?(0)
-        #endif
-    }
-
     /// Memory in use by the process: its resident bytes, or its heap's under a sanitizer. A sanitizer's allocator keeps
     /// freed memory in a quarantine and records every allocation.
     static func bytesInUse() -> Int? {
         #if os(Linux) && canImport(Glibc)
             if let allocated { return allocated() }
+            // Free memory goes back to the system: an arena for each thread keeps that of one large plan.
+            _ = trim?(0)
         #endif
-        giveBack()
         return ResidentMemory.current()
     }
 }

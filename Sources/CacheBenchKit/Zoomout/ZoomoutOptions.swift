@@ -23,13 +23,7 @@ package struct ZoomoutOptions: Sendable, Hashable {
 
     /// Powers of two up to a bound: 1, 2, 4 ...
     package static func powers(upTo bound: Double) -> [Double] {
-        var factors: [Double] = []
-        var factor = 1.0
-        while factor <= bound, factors.count < 64 {
-            factors.append(factor)
-            factor *= 2
-        }
-        return factors
+        (0..<64).map { PortableMath.exp2(Double($0)) }.filter { $0 <= bound }
     }
 
     /// Parses `1..1024` (powers of two) or `1,16,1024`; `nil` for other text.

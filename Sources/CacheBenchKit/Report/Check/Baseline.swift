@@ -105,10 +105,9 @@ package struct Baseline: Sendable {
         let fields = report.leaves.map(\.path)
         for tolerance in tolerances {
             guard let field = tolerance.field, !fields.contains(where: { tolerance.isMeant(for: $0) }) else { continue }
-            let near = FieldPath.nearNames(field, in: report)
             throw CheckError(
                 "--tolerance \(tolerance.text.printable): \(path) has no field \(field.printable)"
-                    + (near.isEmpty ? "" : "; near are \(near.joined(separator: ", "))")
+                    + FieldPath.nearNames(field, in: report)
             )
         }
     }

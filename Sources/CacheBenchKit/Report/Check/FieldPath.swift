@@ -18,11 +18,7 @@ enum FieldPath {
             if case .object = $0.value { false } else { true }
         }
         guard !leaves.isEmpty else {
-            let near = nearNames(path, in: report)
-            throw CheckError(
-                "\(flag): the report has no field \(path.printable)"
-                    + (near.isEmpty ? "" : "; near are \(near.joined(separator: ", "))")
-            )
+            throw CheckError("\(flag): the report has no field \(path.printable)" + nearNames(path, in: report))
         }
         return leaves
     }
@@ -52,17 +48,19 @@ enum FieldPath {
         return name
     }
 
-    /// Finds similar names. Those with the fewest letters to change, at most a third of them.
-    static func nearNames(_ path: String, in report: JSONTree) -> [String] {
+    /// The end of a message about an unknown field: similar names, those with the fewest letters to change, at most a
+    /// third of them. Empty if there are none.
+    static func nearNames(_ path: String, in report: JSONTree) -> String {
         let known = Set(report.leaves.map { bare($0.path) })
         let wanted = bare(path)
         let last = JSONTree.lastName(wanted)
-        return known.map { name -> (String, Int) in
+        let near = known.map { name -> (String, Int) in
             // The last name alone may be right, or similar, with a wrong path.
             (name, min(Spelling.distance(wanted, name), Spelling.distance(last, JSONTree.lastName(name)) + 1))
         }
         .filter { $0.1 <= max(last.count / 3, 2) }
         .sorted { ($0.1, $0.0) < ($1.1, $1.0) }
         .prefix(3).map(\.0)
+        return near.isEmpty ? "" : "; near are \(near.joined(separator: ", "))"
     }
 }

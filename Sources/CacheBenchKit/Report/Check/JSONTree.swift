@@ -99,14 +99,8 @@ extension JSONTree {
 
     /// A path without the numbers of elements.
     static func general(_ path: String) -> String {
-        var result = ""
-        var isInside = false
-        for character in path {
-            if character == "[" { isInside = true }
-            if !isInside { result.append(character) }
-            if character == "]" { isInside = false }
-        }
-        return result
+        let parts = path.split(separator: "[", omittingEmptySubsequences: false)
+        return String(parts[0]) + parts.dropFirst().map { $0.drop { $0 != "]" }.dropFirst() }.joined(separator: "")
     }
 
     var shown: String {
