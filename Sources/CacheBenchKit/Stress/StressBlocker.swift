@@ -7,15 +7,9 @@ final class StressBlocker: Sendable {
         var left: Int
         var inside = 0
         var isOver = false
-        var tiles: Set<Place> = []
+        var tiles: Set<TileKey> = []
         var requests: [TileRequest] = []
         var layers: [Int: Int] = [:]
-    }
-
-    /// A tile of a layer.
-    struct Place: Hashable, Sendable {
-        var layer: Int
-        var tile: TileCoordinate
     }
 
     /// Maximum for one layer. As many as there are workers would be its maximum in flight.
@@ -27,14 +21,14 @@ final class StressBlocker: Sendable {
     init(_ limit: Int) { state = Lock(State(left: limit)) }
 
     /// Returns whether one more load may hang, and counts it.
-    func take(_ place: Place) -> Bool {
+    func take(_ tile: TileKey) -> Bool {
         state.withLock { state in
-            guard state.left > 0, !state.isOver, state.layers[place.layer, default: 0] < Self.perLayer else {
+            guard state.left > 0, !state.isOver, state.layers[tile.layer, default: 0] < Self.perLayer else {
                 return false
             }
             state.left -= 1
-            state.layers[place.layer, default: 0] += 1
-            state.tiles.insert(place)
+            state.layers[tile.layer, default: 0] += 1
+            state.tiles.insert(tile)
             return true
         }
     }
@@ -49,7 +43,7 @@ final class StressBlocker: Sendable {
 
     func keep(_ request: TileRequest) { state.withLock { $0.requests.append(request) } }
 
-    func holds(_ place: Place) -> Bool { state.withLock { $0.tiles.contains(place) } }
+    func holds(_ tile: TileKey) -> Bool { state.withLock { $0.tiles.contains(tile) } }
 
     /// Number of loads that hang, and of requests that will not be completed.
     var count: Int { state.withLock { $0.tiles.count } }

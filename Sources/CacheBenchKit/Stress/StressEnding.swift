@@ -72,7 +72,7 @@ struct StressEnding {
         let hanging = (7...9).flatMap { row in
             (7...9).map { TileCoordinate(level: level, column: $0, row: row) }
         }.count {
-            run.shared.blocker.holds(StressBlocker.Place(layer: layer.number, tile: $0))
+            run.shared.blocker.holds(TileKey(layer: layer.number, $0))
                 || layer.fate(of: $0) == .permanent
         }
         let end = MonotonicTime.now.nanoseconds + Int64(Self.patience * 1e9)

@@ -136,7 +136,7 @@ final class StressLayer: Sendable {
             return (nil, bits)
         }
         if fault == .block {
-            guard shared.blocker.take(StressBlocker.Place(layer: number, tile: tile)) else { return (nil, bits) }
+            guard shared.blocker.take(TileKey(layer: number, tile)) else { return (nil, bits) }
         }
         shared.faultCounts.add(fault)
         return (fault, SplitMix64.mixed(bits))

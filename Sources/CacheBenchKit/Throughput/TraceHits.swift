@@ -38,9 +38,9 @@ package struct TraceHits: Encodable, Sendable, Hashable {
         options.loadLatency = 0
         options.duration = duration
         options.compressionRatio = min(max(compressionRatio, 1), 1000)
-        let both = try demands(options)
+        let both = try replayedHits(options)
         options.compressedTier = false
-        let decodedOnly = try demands(options)
+        let decodedOnly = try replayedHits(options)
         let accesses = try self.accesses(duration: duration)
         let nsCacheHits = self.nsCacheHits(on: accesses, byteLimit: byteLimit)
         let counted = accesses.count { $0.isDemand }
@@ -49,18 +49,18 @@ package struct TraceHits: Encodable, Sendable, Hashable {
             demands: counted,
             byteLimit: byteLimit,
             compressionRatio: options.compressionRatio,
-            hits: both.hits,
-            hitRate: rate(both.hits),
-            decodedOnlyHits: decodedOnly.hits,
-            decodedOnlyHitRate: rate(decodedOnly.hits),
+            hits: both,
+            hitRate: rate(both),
+            decodedOnlyHits: decodedOnly,
+            decodedOnlyHitRate: rate(decodedOnly),
             nsCacheHits: nsCacheHits,
             nsCacheHitRate: rate(nsCacheHits)
         )
     }
 
-    private static func demands(_ options: ReplayOptions) throws -> (hits: Int, total: Int) {
+    private static func replayedHits(_ options: ReplayOptions) throws -> Int {
         let demands = try Replay(options).run(ReplayInput(builtIn: options)).total.demands
-        return (demands.decodedHits + demands.compressedHits, demands.total)
+        return demands.decodedHits + demands.compressedHits
     }
 
     struct Access {
