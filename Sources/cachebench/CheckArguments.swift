@@ -41,7 +41,7 @@ struct CheckArguments: ParsableArguments {
                 if let report { try check.validate(against: report) }
             }
             _ = try tolerances.map { try Tolerance($0) }
-        } catch let error as CheckError {
+        } catch let error as ReplayError {
             throw ValidationError(error.description)
         }
         if baseline == nil, !tolerances.isEmpty {

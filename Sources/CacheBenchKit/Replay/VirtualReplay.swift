@@ -1,7 +1,7 @@
 package import PanTraces
 import TileCache
 
-/// Reason why a replay is impossible.
+/// Reason why a replay, or a check of its report, is impossible.
 package struct ReplayError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A full sentence: the problem, and what was expected.
     package var description: String

@@ -277,7 +277,7 @@ import Testing
             #expect(throws: Never.self) { try baseline.compare(tree([paths[0]], .children)) }
             let text = try String(contentsOfFile: paths[1], encoding: .utf8)
             try text.write(toFile: paths[0], atomically: true, encoding: .utf8)
-            let error = #expect(throws: CheckError.self) { try baseline.compare(tree([paths[0]])) }
+            let error = #expect(throws: ReplayError.self) { try baseline.compare(tree([paths[0]])) }
             #expect(error?.description.contains("different traces") == true)
         }
     }

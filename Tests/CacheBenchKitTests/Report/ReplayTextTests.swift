@@ -179,7 +179,7 @@ import Testing
             var parser = JSONParser(Array(text.utf8))
             guard case .object(let fields) = try parser.parse(), case .array(let traces)? = fields["traces"],
                 case .object(let trace)? = traces.first
-            else { throw CheckError("traces are expected") }
+            else { throw ReplayError("traces are expected") }
             #expect(Set(fields.keys) == ["schema", "traces", "total", "sources"])
             #expect(trace["name"] == .text(text == one ? "a/b.csv" : "a") && trace["demands"] != nil)
         }

@@ -13,7 +13,7 @@ package struct Tolerance: Sendable, Hashable {
     ///
     /// - Parameter text: `1%` or `0.01` of each field's earlier value; `demands.hitRate=0.005`, `memory.peakBytes=1MiB`
     ///   or `loads.bytes=5%` for one field, by its path or its last name, absolute unless it ends with `%`.
-    package init(_ text: String) throws(CheckError) {
+    package init(_ text: String) throws(ReplayError) {
         self.text = text
         let parts = text.split(separator: "=", omittingEmptySubsequences: false).map(String.init)
         let value = parts.last ?? ""
@@ -24,10 +24,10 @@ package struct Tolerance: Sendable, Hashable {
             (field, share, amount) = (parts[0], percent, value)
             let unit = FieldUnit(of: parts[0])
             guard percent != nil || unit.number(value).map({ $0 >= 0 }) == true else {
-                throw CheckError("--tolerance \(text.printable): \(parts[0].printable) is \(unit.kind)")
+                throw ReplayError("--tolerance \(text.printable): \(parts[0].printable) is \(unit.kind)")
             }
         } else {
-            throw CheckError("--tolerance \(text.printable): a share (1%, 0.01) or FIELD=VALUE is expected")
+            throw ReplayError("--tolerance \(text.printable): a share (1%, 0.01) or FIELD=VALUE is expected")
         }
     }
 
@@ -100,12 +100,12 @@ package struct Baseline: Sendable {
     }
 
     /// Reads an earlier report, in which each tolerance must have a field.
-    package init(path: String, tolerances: [Tolerance] = []) throws(CheckError) {
+    package init(path: String, tolerances: [Tolerance] = []) throws(ReplayError) {
         try self.init(report: JSONTree(reading: path), path: path, tolerances: tolerances)
         let fields = report.leaves.map(\.path)
         for tolerance in tolerances {
             guard let field = tolerance.field, !fields.contains(where: { tolerance.isMeant(for: $0) }) else { continue }
-            throw CheckError(
+            throw ReplayError(
                 "--tolerance \(tolerance.text.printable): \(path) has no field \(field.printable)"
                     + FieldPath.nearNames(field, in: report)
             )
@@ -119,14 +119,14 @@ package struct Baseline: Sendable {
     }
 
     /// Compares a report with the earlier one.
-    package func compare(_ now: JSONTree) throws(CheckError) -> Outcome {
+    package func compare(_ now: JSONTree) throws(ReplayError) -> Outcome {
         let pairs: [ReportPair]
         do { pairs = try ReportPair.pairs(report, now) } catch {
-            throw CheckError("--baseline \(path): \(error.description)")
+            throw ReplayError("--baseline \(path): \(error.description)")
         }
         var comparison = Comparison()
         for pair in pairs { try compare(pair, &comparison) }
-        guard comparison.common > 1 else { throw CheckError("--baseline \(path): this is a report of another kind") }
+        guard comparison.common > 1 else { throw ReplayError("--baseline \(path): this is a report of another kind") }
         return comparison.sorted
     }
 
@@ -147,13 +147,13 @@ package struct Baseline: Sendable {
         }
     }
 
-    private func compare(_ pair: ReportPair, _ comparison: inout Comparison) throws(CheckError) {
+    private func compare(_ pair: ReportPair, _ comparison: inout Comparison) throws(ReplayError) {
         let before = Dictionary(pair.old.leaves.map { ($0.path, $0.value) }, uniquingKeysWith: { first, _ in first })
         for (field, value) in pair.new.leaves {
             guard let old = before[field] else {
                 guard pair.isRow, ["budget", "hash"].contains(field) else { continue }
                 // Without it, rows of other budgets or traces would be compared.
-                throw CheckError("--baseline \(path): \(pair.name) has no \(field) there: an earlier version wrote it")
+                throw ReplayError("--baseline \(path): \(pair.name) has no \(field) there: an earlier version wrote it")
             }
             comparison.common += 1
             let name = JSONTree.lastName(field)
@@ -168,7 +168,7 @@ package struct Baseline: Sendable {
             case _ where pair.isRow && Self.identity.contains(field) && !isFound(field, before),
                 (.text, .text) where ["hash", "policy", "source", "trace"].contains(name):
                 let what = name == "hash" ? "traces" : "reports"
-                throw CheckError(
+                throw ReplayError(
                     "--baseline \(path): \(place) is \(old.shown) there and \(value.shown) here: "
                         + "these are different \(what)"
                 )

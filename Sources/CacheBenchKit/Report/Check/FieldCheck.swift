@@ -1,13 +1,5 @@
 import PanTraces
 
-/// Reason why a report cannot be checked or compared.
-package struct CheckError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A full sentence: the problem, and what was expected.
-    package var description: String
-
-    package init(_ description: String) { self.description = description }
-}
-
 /// A condition on a field of a report: `demands.hitRate>=0.95`, `memory.peakBytes<=64MiB`.
 package struct FieldCheck: Sendable, Hashable {
     private enum Comparison: String, CaseIterable, Sendable {
@@ -31,24 +23,24 @@ package struct FieldCheck: Sendable, Hashable {
     ///   if it has one (`64MiB`, `40ms`, `95%`), or a word. Elements of a list are numbered (`rows[0].hitRate`);
     ///   without a number the condition must hold for all. With several traces, a path that begins with `traces.` is
     ///   checked for each of them and one that begins with `total.`, or with neither, for all together.
-    package init(_ text: String) throws(CheckError) {
+    package init(_ text: String) throws(ReplayError) {
         let first = Comparison.allCases.compactMap { comparison in
             text.firstRange(of: comparison.rawValue).map { (comparison, $0) }
         }.min { ($0.1.lowerBound, -$0.0.rawValue.count) < ($1.1.lowerBound, -$1.0.rawValue.count) }
         guard let (comparison, range) = first else {
-            throw CheckError("--check '\(text.printable)': a field, one of >= <= > < == != and a value are expected")
+            throw ReplayError("--check '\(text.printable)': a field, one of >= <= > < == != and a value are expected")
         }
         self.text = text
         self.comparison = comparison
         path = Self.trimmed(text[..<range.lowerBound])
         wanted = Self.trimmed(text[range.upperBound...])
         guard !path.isEmpty, !wanted.isEmpty else {
-            throw CheckError("--check '\(text.printable)': a field before and a value after \(comparison.rawValue)")
+            throw ReplayError("--check '\(text.printable)': a field before and a value after \(comparison.rawValue)")
         }
     }
 
     /// Lists the violations in a report, a line each; empty if there are none.
-    package func failures(in report: JSONTree) throws(CheckError) -> [String] {
+    package func failures(in report: JSONTree) throws(ReplayError) -> [String] {
         var lines: [String] = []
         for (place, value) in try FieldPath.values(at: path, in: report, flag: flag) {
             if case .null = value, wanted != "null" {
@@ -61,7 +53,7 @@ package struct FieldCheck: Sendable, Hashable {
     }
 
     /// Looks the field up in an empty report. A typing error is then reported before a long run.
-    package func validate(against report: JSONTree) throws(CheckError) {
+    package func validate(against report: JSONTree) throws(ReplayError) {
         for (place, value) in try FieldPath.values(at: path, in: report, flag: flag) {
             // A rate without a value does not reveal its kind.
             if case .null = value { _ = FieldUnit(of: place).number(wanted) } else { _ = try holds(value, place) }
@@ -70,11 +62,11 @@ package struct FieldCheck: Sendable, Hashable {
 
     private var flag: String { "--check '\(text.printable)'" }
 
-    private func holds(_ value: JSONTree, _ place: String) throws(CheckError) -> Bool {
+    private func holds(_ value: JSONTree, _ place: String) throws(ReplayError) -> Bool {
         if case .number(let number) = value {
             let unit = FieldUnit(of: place)
             guard let bound = unit.number(wanted) else {
-                throw CheckError("\(flag): \(place) is \(unit.kind), and \(wanted.printable) is none")
+                throw ReplayError("\(flag): \(place) is \(unit.kind), and \(wanted.printable) is none")
             }
             return switch comparison {
             case .notLess: number >= bound
@@ -89,7 +81,7 @@ package struct FieldCheck: Sendable, Hashable {
         case .equal: return value.shown == wanted
         case .notEqual: return value.shown != wanted
         default:
-            throw CheckError("\(flag): \(place) is no number, only == and != fit it")
+            throw ReplayError("\(flag): \(place) is no number, only == and != fit it")
         }
     }
 

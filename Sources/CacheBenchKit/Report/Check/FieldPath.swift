@@ -5,7 +5,7 @@ enum FieldPath {
     typealias Place = (path: String, value: JSONTree)
 
     /// Finds all values of a path, with their full paths.
-    static func values(at path: String, in report: JSONTree, flag: String) throws(CheckError) -> [Place] {
+    static func values(at path: String, in report: JSONTree, flag: String) throws(ReplayError) -> [Place] {
         guard case .object(let fields) = report else { return [] }
         var names = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         let first = JSONTree.general(names[0])
@@ -18,7 +18,7 @@ enum FieldPath {
             if case .object = $0.value { false } else { true }
         }
         guard !leaves.isEmpty else {
-            throw CheckError("\(flag): the report has no field \(path.printable)" + nearNames(path, in: report))
+            throw ReplayError("\(flag): the report has no field \(path.printable)" + nearNames(path, in: report))
         }
         return leaves
     }

@@ -24,13 +24,13 @@ struct JSONParser {
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     /// Parses the whole text.
-    mutating func parse() throws(CheckError) -> JSONTree {
+    mutating func parse() throws(ReplayError) -> JSONTree {
         let tree = try value(depth: 0)
         if nextToken() != nil { throw expected("nothing after the end of the first value") }
         return tree
     }
 
-    private mutating func value(depth: Int) throws(CheckError) -> JSONTree {
+    private mutating func value(depth: Int) throws(ReplayError) -> JSONTree {
         guard depth < Self.maximumDepth else { throw expected("at most \(Self.maximumDepth) levels") }
         pathBytes += pathLength
         guard pathBytes <= Self.pathBytesPerByte * bytes.count + Self.shortPathBytes else {
@@ -49,7 +49,7 @@ struct JSONParser {
         }
     }
 
-    private mutating func object(depth: Int) throws(CheckError) -> JSONTree {
+    private mutating func object(depth: Int) throws(ReplayError) -> JSONTree {
         index += 1
         var fields: [String: JSONTree] = [:]
         if skip(UInt8(ascii: "}")) { return .object(fields) }
@@ -65,7 +65,7 @@ struct JSONParser {
         return .object(fields)
     }
 
-    private mutating func list(depth: Int) throws(CheckError) -> JSONTree {
+    private mutating func list(depth: Int) throws(ReplayError) -> JSONTree {
         index += 1
         var elements: [JSONTree] = []
         if skip(UInt8(ascii: "]")) { return .array(elements) }
@@ -74,23 +74,19 @@ struct JSONParser {
         return .array(elements)
     }
 
-    private mutating func word(_ word: StaticString, _ value: JSONTree) throws(CheckError) -> JSONTree {
+    private mutating func word(_ word: StaticString, _ value: JSONTree) throws(ReplayError) -> JSONTree {
         let matches = word.withUTF8Buffer { letters in letters.allSatisfy { take() == $0 } }
         guard matches else { throw expected("true, false or null") }
         return value
     }
 
-    private mutating func number() throws(CheckError) -> Double {
+    private mutating func number() throws(ReplayError) -> Double {
         let start = index
         while let byte = take() {
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "+"),
-                UInt8(ascii: "e"), UInt8(ascii: "E"):
-                continue
-            default: break
+            guard "0123456789.-+eE".utf8.contains(byte) else {
+                index -= 1
+                break
             }
-            index -= 1
-            break
         }
         guard index - start <= Self.maximumNumberLength,
             let number = Double(String(decoding: bytes[start..<index], as: UTF8.self)), number.isFinite
@@ -98,7 +94,7 @@ struct JSONParser {
         return number
     }
 
-    private mutating func string() throws(CheckError) -> String {
+    private mutating func string() throws(ReplayError) -> String {
         index += 1
         var units: [UInt8] = []
         while let byte = take() {
@@ -114,7 +110,7 @@ struct JSONParser {
         throw expected("the end of a text")
     }
 
-    private mutating func escape() throws(CheckError) -> [UInt8] {
+    private mutating func escape() throws(ReplayError) -> [UInt8] {
         switch take() {
         case UInt8(ascii: "n"): return [0x0A]
         case UInt8(ascii: "t"): return [0x09]
@@ -137,7 +133,7 @@ struct JSONParser {
         }
     }
 
-    private mutating func hexadecimal() throws(CheckError) -> UInt16 {
+    private mutating func hexadecimal() throws(ReplayError) -> UInt16 {
         var unit: UInt16 = 0
         for _ in 0..<4 {
             guard let byte = take(), let digit = Character(UnicodeScalar(byte)).hexDigitValue else {
@@ -174,8 +170,8 @@ struct JSONParser {
         return true
     }
 
-    private func expected(_ what: String) -> CheckError {
+    private func expected(_ what: String) -> ReplayError {
         let line = bytes[..<min(index, bytes.count)].count { $0 == 0x0A } + 1
-        return CheckError("line \(line): \(what) is expected")
+        return ReplayError("line \(line): \(what) is expected")
     }
 }

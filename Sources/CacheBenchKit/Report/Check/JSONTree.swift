@@ -23,18 +23,18 @@ extension JSONTree {
     }
 
     /// Reads an earlier report.
-    init(reading path: String, maximumBytes: Int = JSONTree.maximumFileBytes) throws(CheckError) {
+    init(reading path: String, maximumBytes: Int = JSONTree.maximumFileBytes) throws(ReplayError) {
         guard let bytes = Self.bytes(of: path, atMost: maximumBytes + 1) else {
-            throw CheckError("\(path): a JSON report is expected, and the file cannot be read")
+            throw ReplayError("\(path): a JSON report is expected, and the file cannot be read")
         }
         guard bytes.count <= maximumBytes else {
-            throw CheckError("\(path): a JSON report of at most \(maximumBytes >> 20) MiB is expected")
+            throw ReplayError("\(path): a JSON report of at most \(maximumBytes >> 20) MiB is expected")
         }
         var parser = JSONParser(bytes)
         do { self = try parser.parse() } catch {
-            throw CheckError("\(path): a report as --format json writes it is expected; \(error.description)")
+            throw ReplayError("\(path): a report as --format json writes it is expected; \(error.description)")
         }
-        guard case .object = self else { throw CheckError("\(path): a JSON object is expected") }
+        guard case .object = self else { throw ReplayError("\(path): a JSON object is expected") }
     }
 
     /// Reads the file's bytes up to a maximum, since a device may have no end.

@@ -16,15 +16,15 @@ struct ReportPair {
     func place(of field: String) -> String { name.isEmpty ? field : "\(name) \(field)" }
 
     /// Finds the common parts of two reports.
-    static func pairs(_ old: JSONTree, _ new: JSONTree) throws(CheckError) -> [ReportPair] {
+    static func pairs(_ old: JSONTree, _ new: JSONTree) throws(ReplayError) -> [ReportPair] {
         guard (old["total"] == nil) == (new["total"] == nil) else {
-            throw CheckError("this is a report of another kind")
+            throw ReplayError("this is a report of another kind")
         }
         return new["total"] == nil ? try rows(old, new) : try traces(old, new)
     }
 
     /// Pairs traces by their hash, whatever their order and folder. Pairs sums only if they are of more than one.
-    private static func traces(_ old: JSONTree, _ new: JSONTree) throws(CheckError) -> [ReportPair] {
+    private static func traces(_ old: JSONTree, _ new: JSONTree) throws(ReplayError) -> [ReportPair] {
         var earlier = Dictionary(grouping: old.list("traces"), by: { $0["trace"]?["hash"] })
         var pairs: [ReportPair] = []
         var unknown: [String] = []
@@ -43,7 +43,7 @@ struct ReportPair {
                 names.isEmpty
                     ? "nothing else" : names.prefix(3).joined(separator: ", ") + (names.count > 3 ? ", ..." : "")
             }
-            throw CheckError("these are different traces: it has \(some(missing)), this report has \(some(unknown))")
+            throw ReplayError("these are different traces: it has \(some(missing)), this report has \(some(unknown))")
         }
         guard pairs.count > 1 else { return pairs }
         let folders = new.list("sources")
@@ -64,7 +64,7 @@ struct ReportPair {
     }
 
     /// Pairs rows in their order. Rows of a search depend on its path and are not compared.
-    private static func rows(_ old: JSONTree, _ new: JSONTree) throws(CheckError) -> [ReportPair] {
+    private static func rows(_ old: JSONTree, _ new: JSONTree) throws(ReplayError) -> [ReportPair] {
         guard case .object(var before) = old, case .object(var now) = new else { return [] }
         let isSearch = before["stepBytes"] != nil
         var pairs: [ReportPair] = []
@@ -73,7 +73,7 @@ struct ReportPair {
         for list in lists where !isSearch && (hasTotals || !list.lowercased().hasSuffix("totals")) {
             let counts = (old.list(list).count, new.list(list).count)
             guard counts.0 == counts.1 else {
-                throw CheckError("\(list) has \(counts.0) there and \(counts.1) here: these are different reports")
+                throw ReplayError("\(list) has \(counts.0) there and \(counts.1) here: these are different reports")
             }
             for (earlier, row) in zip(old.list(list), new.list(list)) {
                 pairs.append(ReportPair(part: list, name: label(row), old: earlier, new: row, isRow: true))

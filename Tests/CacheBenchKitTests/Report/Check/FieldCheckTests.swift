@@ -62,7 +62,7 @@ import TileCache
         let failed = try FieldCheck("traces.demands.hitRate>=0.95").failures(in: several)
         #expect(failed == ["check failed: traces.demands.hitRate>=0.95: traces[0].demands.hitRate is 0.9"])
         #expect(try FieldCheck("traces[1].demands.hitRate>=0.95").failures(in: several).isEmpty)
-        #expect(throws: CheckError.self) { try FieldCheck("traces[2].demands.hitRate>=0").failures(in: several) }
+        #expect(throws: ReplayError.self) { try FieldCheck("traces[2].demands.hitRate>=0").failures(in: several) }
     }
 
     @Test(arguments: [
@@ -71,13 +71,13 @@ import TileCache
         ("memory.peakByte<1", "memory.peakBytes"), ("timeToSharp.p96<1", "timeToSharp.p95"),
     ])
     func aMistakenNameIsToldWhatIsNear(condition: String, near: String) throws {
-        let error = #expect(throws: CheckError.self) { try FieldCheck(condition).validate(against: one) }
+        let error = #expect(throws: ReplayError.self) { try FieldCheck(condition).validate(against: one) }
         #expect(error?.description.contains("near are") == true && error?.description.contains(near) == true)
     }
 
     @Test(arguments: ["", "demands.hitRate", ">=3", "demands.hitRate>=", "a=1"])
     func whatIsNoConditionIsRefused(text: String) {
-        #expect(throws: CheckError.self) { try FieldCheck(text) }
+        #expect(throws: ReplayError.self) { try FieldCheck(text) }
     }
 
     @Test(arguments: [
@@ -85,7 +85,7 @@ import TileCache
     ])
     func unitsMustFit(text: String) throws {
         let check = try FieldCheck(text)
-        #expect(throws: CheckError.self) { try check.failures(in: one) }
+        #expect(throws: ReplayError.self) { try check.failures(in: one) }
     }
 
     @Test func everyFieldOfARealReportCanBeChecked() throws {
@@ -137,11 +137,11 @@ import TileCache
 
     @Test func anotherTraceIsNoBaseline() throws {
         let other = changed { $0["trace"] = tree(["name": .text("a.csv"), "hash": .text("2")]) }
-        let error = #expect(throws: CheckError.self) { try compare(other) }
+        let error = #expect(throws: ReplayError.self) { try compare(other) }
         #expect(error?.description.contains("different traces") == true)
-        #expect(throws: CheckError.self) { try compare(tree(["verdict": .text("PASS")])) }
-        #expect(throws: CheckError.self) { try Tolerance("x") }
-        #expect(throws: CheckError.self) { try Tolerance("memory.peakBytes=40ms") }
+        #expect(throws: ReplayError.self) { try compare(tree(["verdict": .text("PASS")])) }
+        #expect(throws: ReplayError.self) { try Tolerance("x") }
+        #expect(throws: ReplayError.self) { try Tolerance("memory.peakBytes=40ms") }
     }
 
     /// A row as `compare` writes it.
@@ -160,7 +160,7 @@ import TileCache
         let baseline = Baseline(report: rows(), path: "old.json", tolerances: [])
         #expect(try baseline.compare(rows { $0["hitRate"] = .number(0.8) }).worse.count == 3)
         for other in [JSONTree.number(3), .null] {
-            let error = #expect(throws: CheckError.self) { try baseline.compare(rows { $0[field] = other }) }
+            let error = #expect(throws: ReplayError.self) { try baseline.compare(rows { $0[field] = other }) }
             #expect(error?.description.contains(" \(field) is") == true)
             #expect(error?.description.contains("tilecache ") == true)
         }
@@ -168,15 +168,15 @@ import TileCache
 
     @Test func rowsOfOtherTracesOrAnotherNumberAreNoBaseline() throws {
         let baseline = Baseline(report: rows(), path: "old.json", tolerances: [])
-        let traces = #expect(throws: CheckError.self) { try baseline.compare(rows { $0["hash"] = .text("2") }) }
+        let traces = #expect(throws: ReplayError.self) { try baseline.compare(rows { $0["hash"] = .text("2") }) }
         #expect(traces?.description.contains("hash is 1 there and 2 here: these are different traces") == true)
         guard case .object(var fields) = rows(), case .array(let list)? = fields["rows"] else { return }
         fields["rows"] = .array(list + list)
-        let more = #expect(throws: CheckError.self) { try baseline.compare(.object(fields)) }
+        let more = #expect(throws: ReplayError.self) { try baseline.compare(.object(fields)) }
         #expect(more?.description == "--baseline old.json: rows has 2 there and 4 here: these are different reports")
         for field in ["budget", "hash"] {
             let former = Baseline(report: rows { $0[field] = nil }, path: "old.json", tolerances: [])
-            let error = #expect(throws: CheckError.self) { try former.compare(rows()) }
+            let error = #expect(throws: ReplayError.self) { try former.compare(rows()) }
             #expect(error?.description.contains("has no \(field) there") == true)
         }
         // Tables, which are part of a limit in screens, change with the policy.
@@ -192,7 +192,7 @@ import TileCache
                 try Baseline(path: path, tolerances: [Tolerance("\(field)=0.9"), Tolerance("1%")])
             }
         }
-        let error = #expect(throws: CheckError.self) {
+        let error = #expect(throws: ReplayError.self) {
             try Baseline(path: path, tolerances: [Tolerance("demands.hitrat=0.9")])
         }
         #expect(error?.description.contains("has no field demands.hitrat; near are demands.hitRate") == true)
@@ -225,7 +225,7 @@ import TileCache
         try validate("tileSource.loads>=0", .emptyReplay(real, hasSource: true))
         try validate("tiers[1].hits>=1", .emptyReplay(real, storeCount: 2))
         for condition in ["tiers.hits>=1", "service.frameCost.p99<=50ms", "tileSource.loads>=0"] {
-            #expect(throws: CheckError.self) { try validate(condition, .emptyReplay(ReplayOptions())) }
+            #expect(throws: ReplayError.self) { try validate(condition, .emptyReplay(ReplayOptions())) }
         }
     }
 
@@ -265,7 +265,7 @@ import TileCache
                 "baseline: 3 worse, 0 better, 6 equal",
             ]
         )
-        let error = #expect(throws: CheckError.self) { try baseline.compare(one) }
+        let error = #expect(throws: ReplayError.self) { try baseline.compare(one) }
         #expect(error?.description.contains("it has touch/a, touch/b, this report has a.csv") == true)
     }
 

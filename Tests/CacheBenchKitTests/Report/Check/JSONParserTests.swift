@@ -61,17 +61,17 @@ import TileCache
         "-", "+1", "--1", "\"", "\"\\x\"", "\"\\u12\"", "\"\\ud834\"", "\"\\ud834\\u0041\"", "\"\n\"", "]", "NaN",
     ])
     func whatIsNoJSONIsRefused(text: String) {
-        let error = #expect(throws: CheckError.self) { try parse("\n" + text) }
+        let error = #expect(throws: ReplayError.self) { try parse("\n" + text) }
         #expect(error?.description.hasPrefix("line ") == true && error?.description.hasSuffix("is expected") == true)
     }
 
     @Test func bytesThatAreNoUTF8AreRefused() {
         var parser = JSONParser([0x22, 0xC3, 0x28, 0x22])
-        #expect(throws: CheckError.self) { try parser.parse() }
+        #expect(throws: ReplayError.self) { try parser.parse() }
     }
 
     @Test func errorsNameTheLine() {
-        let error = #expect(throws: CheckError.self) { try parse("{\n \"a\": 1,\n \"b\": x}") }
+        let error = #expect(throws: ReplayError.self) { try parse("{\n \"a\": 1,\n \"b\": x}") }
         #expect(error?.description == "line 3: a JSON value is expected")
     }
 
@@ -85,7 +85,7 @@ import TileCache
             #expect(throws: Never.self) { try parse(text(name: name, values: values)) }
         }
         for (name, values) in [(999, 100), (990, 10_000), (65_536, 20)] {
-            let error = #expect(throws: CheckError.self) { try parse(text(name: name, values: values)) }
+            let error = #expect(throws: ReplayError.self) { try parse(text(name: name, values: values)) }
             let expected = "line 2: names of fields that are shorter, or have fewer values, is expected"
             #expect(error?.description == expected)
         }
@@ -96,7 +96,7 @@ import TileCache
             String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
         }
         #expect(throws: Never.self) { try parse(nested(64)) }
-        #expect(throws: CheckError.self) { try parse(nested(65)) }
+        #expect(throws: ReplayError.self) { try parse(nested(65)) }
     }
 
     /// Repeats a piece up to a size. Such inputs are slow in a naive parser.
@@ -148,12 +148,12 @@ import TileCache
         try write(bound)
         #expect(throws: Never.self) { try JSONTree(reading: path, maximumBytes: bound) }
         try write(bound + 1)
-        let error = #expect(throws: CheckError.self) { try JSONTree(reading: path, maximumBytes: bound) }
+        let error = #expect(throws: ReplayError.self) { try JSONTree(reading: path, maximumBytes: bound) }
         #expect(error?.description == "\(path): a JSON report of at most 3 MiB is expected")
-        let endless = #expect(throws: CheckError.self) { try JSONTree(reading: "/dev/zero") }
+        let endless = #expect(throws: ReplayError.self) { try JSONTree(reading: "/dev/zero") }
         #expect(endless?.description == "/dev/zero: a JSON report of at most 32 MiB is expected")
         for path in [NSTemporaryDirectory(), path + ".none"] {
-            #expect(throws: CheckError.self) { try JSONTree(reading: path) }
+            #expect(throws: ReplayError.self) { try JSONTree(reading: path) }
         }
     }
 }
