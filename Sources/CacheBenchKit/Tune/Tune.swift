@@ -175,17 +175,15 @@ package struct Tune: Sendable {
         var tried = [[Double: ReplayReport]](repeating: [:], count: jobs.count)
         var open = Array(jobs.indices)
         while !open.isEmpty, !hooks.shouldStop() {
-            var asked: [Job: (index: Int, effort: Double)] = [:]
-            let round = open.compactMap { index -> Job? in
-                guard let effort = searches[index].next else { return nil }
+            let round = open.map { index -> Job in
                 var job = jobs[index]
-                job.options.effort = effort
-                asked[job] = (index, effort)
+                if let effort = searches[index].next { job.options.effort = effort }
                 return job
             }
-            for (job, report) in try replay(round, loads, done: &done, known: known) {
-                guard let (index, effort) = asked[job] else { continue }
-                tried[index][effort] = report
+            let reports = try replay(round, loads, done: &done, known: known)
+            for (index, job) in zip(open, round) {
+                guard let report = reports[job] else { continue }
+                tried[index][job.options.effort] = report
                 searches[index].record(waste: report.loads.waste)
             }
             open = open.filter { searches[$0].next != nil }
@@ -202,18 +200,18 @@ package struct Tune: Sendable {
 
     private func replay(_ jobs: [Job], _ loads: LoadClock, done: inout Int, known: Int) throws -> [Job: ReplayReport] {
         // Traces whose stores stay as the one before left them follow each other.
-        let tasks = jobs.indices.flatMap { job in
-            jobs[job].options.keepsTiers
+        let tasks = jobs.flatMap { job in
+            job.options.keepsTiers
                 ? [(job: job, traces: open.indices)] : open.indices.map { (job: job, traces: $0..<$0 + 1) }
         }
-        let tallies = Lock<[Int: [Int: ReplayTally]]>([:])
+        let tallies = Lock<[Job: [Int: ReplayTally]]>([:])
         let before = done
         let total = known
         try concurrently(tasks.count) { index in
             guard !hooks.shouldStop() else { return }
             let task = tasks[index]
-            var options = jobs[task.job].options
-            options.memoryLimit = .bytes(jobs[task.job].budget)
+            var options = task.job.options
+            options.memoryLimit = .bytes(task.job.budget)
             let tiers = options.tiers.isEmpty ? nil : VirtualTiers(options.tiers)
             for trace in task.traces {
                 tiers?.resetCounts()
@@ -226,12 +224,10 @@ package struct Tune: Sendable {
                 report(before + count, total)
             }
         }
-        let finished = tallies.withLock { $0 }
-        var reports: [Job: ReplayReport] = [:]
-        for (number, job) in jobs.enumerated() {
-            // A budget counts once all of its traces have been replayed.
-            guard let own = finished[number], own.count == open.count else { continue }
-            reports[job] = ReplayTally(pooling: open.indices.compactMap { own[$0] }).pooledReport(name: "total")
+        // A budget counts once all of its traces have been replayed.
+        let finished = tallies.withLock { $0 }.filter { $0.value.count == open.count }
+        let reports = finished.mapValues { own in
+            ReplayTally(pooling: open.indices.compactMap { own[$0] }).pooledReport(name: "total")
         }
         done += reports.count
         return reports
