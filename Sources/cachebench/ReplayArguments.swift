@@ -124,7 +124,16 @@ struct ReplayArguments: ParsableArguments {
 
     // MARK: The world and the view
 
-    @OptionGroup var scene: SceneArguments
+    @Option("Pixels a side of a tile.", .tileSide, default: "the trace's, or 256")
+    var tileSize: Int?
+
+    @OptionGroup var pixels: PixelArguments
+
+    @Option("The view in screen pixels.", .viewport, default: "the trace's", as: "WxH")
+    var viewport: PanTraceHeader.Size?
+
+    @Option("The world in world pixels.", .world, default: "the trace's", as: "WxH")
+    var world: PanTraceHeader.Size?
 
     @Flag(inversion: .prefixedNo, help: "Whether the world wraps. (default: the trace's)")
     var wrapX: Bool?
@@ -160,13 +169,8 @@ struct ReplayArguments: ParsableArguments {
         options.frameRate = frameRate
         options.duration = duration
         options.seed = seed
-        options.pixelFormat = scene.pixels.pixelFormat
-        options.overrides = PanTraceOverrides(
-            viewport: scene.viewport,
-            world: scene.world,
-            wrapsX: wrapX,
-            tileSize: scene.tileSize
-        )
+        options.pixelFormat = pixels.pixelFormat
+        options.overrides = PanTraceOverrides(viewport: viewport, world: world, wrapsX: wrapX, tileSize: tileSize)
         options.hysteresis = hysteresis
         options.levelBias = levelBias
         return options

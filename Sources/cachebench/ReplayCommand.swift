@@ -54,7 +54,6 @@ struct ReplayCommand: ParsableCommand {
     func validate() throws {
         try sourced.validate(clock: clock.clockAsked, latency: replay.loadLatency)
         try stores.validate(clock: clock.clockAsked)
-        try textures.validate()
         if exportLoads != nil, options.clock == .virtual || sourced.source != nil {
             throw ValidationError("--export-loads is for the built-in world under --clock real")
         }
@@ -87,8 +86,8 @@ struct ReplayCommand: ParsableCommand {
             Interruption.watch()
             if let exportKeys { try export(inputs, options, to: exportKeys) }
             let source = try sourced.open(
-                tileSize: replay.scene.tileSize,
-                format: replay.scene.pixels.pixelFormat,
+                tileSize: replay.tileSize,
+                format: replay.pixels.pixelFormat,
                 encoded: replay.compressedTier.isOn
             )
             let stores = try stores.open()
