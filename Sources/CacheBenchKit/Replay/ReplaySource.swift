@@ -72,17 +72,11 @@ package struct ReplaySource: Sendable {
 
 /// Mapping of a trace's world to another.
 struct WorldFit: Hashable, Sendable {
-    static let same = WorldFit(x: 1, y: 1, origin: WorldPoint(x: 0, y: 0))
-
     /// World pixels for one of the trace's, in each direction.
     var x: Double
     var y: Double
     /// Origin of the trace's world.
     var origin: WorldPoint
-
-    private init(x: Double, y: Double, origin: WorldPoint) {
-        (self.x, self.y, self.origin) = (x, y, origin)
-    }
 
     init(worldWidth: Int, worldHeight: Int, over part: PixelRect) {
         x = part.width / Double(worldWidth)
@@ -90,7 +84,7 @@ struct WorldFit: Hashable, Sendable {
         origin = WorldPoint(x: part.minX, y: part.minY)
     }
 
-    func callAsFunction(_ sample: PanTraceSample) -> PanTraceSample {
+    func applied(to sample: PanTraceSample) -> PanTraceSample {
         var sample = sample
         sample.center.x = origin.x + sample.center.x * x
         sample.center.y = origin.y + sample.center.y * y
@@ -102,9 +96,11 @@ struct WorldFit: Hashable, Sendable {
 
 struct FittedSamples: PanSampleStream {
     var samples: any PanSampleStream
-    var fit: WorldFit
+    var fit: WorldFit?
 
-    mutating func nextSample() throws(PanTraceError) -> PanTraceSample? { try samples.nextSample().map { fit($0) } }
+    mutating func nextSample() throws(PanTraceError) -> PanTraceSample? {
+        try samples.nextSample().map { fit?.applied(to: $0) ?? $0 }
+    }
 }
 
 /// Source of a replay's tiles, and the outcomes of its loads.

@@ -19,8 +19,6 @@ extension ReplayReport {
         /// Sum of the waits for look-ups.
         package var waitMilliseconds = 0.0
 
-        package init(name: String) { self.name = name }
-
         mutating func add(_ other: Self) {
             for field in [\Self.hits, \.misses, \.writes, \.evictions, \.refusals, \.bytesRead, \.bytesWritten] {
                 self[keyPath: field] += other[keyPath: field]

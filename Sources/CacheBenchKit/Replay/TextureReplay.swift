@@ -78,7 +78,9 @@ struct TextureReplay {
             next[key] = .some(isDrawn ? nil : since)
         }
         known = next
-        sums.note(core.statistics, result)
+        sums.counts = core.statistics
+        sums.maximumLevelBias = max(sums.maximumLevelBias, result.levelBias)
+        sums.neededSlots = max(sums.neededSlots, result.neededSlots)
     }
 }
 
@@ -91,12 +93,6 @@ struct ReplayTextureSums: Sendable {
     var sharpAtOnce = 0
     /// Number of waits by their duration, in tenths of milliseconds.
     var waits: [Int64: Int] = [:]
-
-    mutating func note(_ counts: TextureStatistics, _ result: TextureResult) {
-        self.counts = counts
-        maximumLevelBias = max(maximumLevelBias, result.levelBias)
-        neededSlots = max(neededSlots, result.neededSlots)
-    }
 
     mutating func add(_ other: ReplayTextureSums) {
         counts.add(other.counts)

@@ -27,8 +27,8 @@ package struct ReplayInput {
     package var scene: PanTraceScene
     /// The samples, none of them read.
     package var samples: any PanSampleStream
-    /// Mapping of the samples to a source's world, which is then that of ``scene``.
-    var fit = WorldFit.same
+    /// Mapping of the samples to a source's world, which is then that of ``scene``. Default: none.
+    var fit: WorldFit?
     private(set) var isBuiltIn = false
 
     /// Opens a trace, `-` for standard input. The overrides of the options replace values of its header.
