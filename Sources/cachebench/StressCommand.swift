@@ -101,11 +101,7 @@ struct StressCommand: ParsableCommand {
                 writeToStandardError("cachebench: interrupted: this is what was found so far\n")
             }
             if shrink, let rule = report.violations.first?.rule {
-                let simplest = try Stress(options).shrunk(
-                    rule: rule,
-                    duration: 20_000_000_000,
-                    interruption: { Interruption.hasCome }
-                )
+                let simplest = try Stress(options).shrunk(rule: rule, interruption: { Interruption.hasCome })
                 writeToStandardError("cachebench: the simplest run that breaks \(rule): \(flags(of: simplest))\n")
             }
             // A violation counts in spite of the interruption.

@@ -82,8 +82,8 @@ func columns(_ rows: [[String]], leading: Int = 1, gap: String = " ") -> [String
 }
 
 /// Wraps a text to the terminal's width, later lines indented.
-func wrapped(_ text: String, indent: Int = 2) -> [String] {
-    wrapped(text.split(separator: " ").map(String.init), width: ReplayText.width, indent: indent)
+func wrapped(_ text: String) -> [String] {
+    wrapped(text.split(separator: " ").map(String.init), width: ReplayText.width, indent: 2)
 }
 
 /// Wraps words to a width, later lines indented.
