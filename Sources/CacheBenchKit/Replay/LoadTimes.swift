@@ -96,12 +96,9 @@ enum RecordedLoadTimes {
     static func read(_ path: String) throws(ReplayError) -> [TileCoordinate: Int64] {
         do {
             return try read(LineReader(path: path))
-        } catch let error as PanTraceError {
-            throw ReplayError(error.description)
-        } catch let error as ReplayError {
-            throw error
         } catch {
-            throw ReplayError("\(path): \(error)")
+            // Of the reader or of the lines: each names the file.
+            throw ReplayError("\(error)")
         }
     }
 

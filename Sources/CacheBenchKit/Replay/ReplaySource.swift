@@ -131,12 +131,9 @@ package struct ReplaySourceCounts: Encodable, Hashable, Sendable {
     }
 
     mutating func add(_ other: ReplaySourceCounts, sign: Int = 1) {
-        loads += sign * other.loads
-        absent += sign * other.absent
-        attempts += sign * other.attempts
-        retries += sign * other.retries
-        notModified += sign * other.notModified
-        cancelled += sign * other.cancelled
+        for field in [\Self.loads, \.absent, \.attempts, \.retries, \.notModified, \.cancelled] {
+            self[keyPath: field] += sign * other[keyPath: field]
+        }
         for (cause, count) in other.failures { failures[cause, default: 0] += sign * count }
         if sign > 0, let failure = other.lastFailure { lastFailure = failure }
     }
