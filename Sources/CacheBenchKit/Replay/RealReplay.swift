@@ -26,8 +26,6 @@ struct RealReplay {
         var configuration = options.cacheConfiguration(course.limit)
         configuration.clock = { clock.now }
         let cache = try TileCache(configuration)
-        let latency: (@Sendable (TileCoordinate) -> Int64)? =
-            options.loadLatency == nil ? nil : { @Sendable [loads] in loads.time(of: $0) }
         let layer =
             try source?.addLayer(cache, pyramid, stores)
             ?? cache.addLayer(
@@ -35,7 +33,7 @@ struct RealReplay {
                     input.scene,
                     pyramid: pyramid,
                     options: options,
-                    latency: latency,
+                    loads: loads,
                     clock: clock,
                     noteLoad: hooks.noteLoad
                 ),

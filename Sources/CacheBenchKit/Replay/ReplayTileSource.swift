@@ -8,19 +8,20 @@ struct ReplayTileSource: BlockingTileSource {
     private let format: TilePixelFormat
     /// Difference of the world's level and the cache's.
     private let levelOffset: Int
-    /// Nanoseconds until a tile is delivered; `nil` if it is drawn.
-    private let latency: (@Sendable (TileCoordinate) -> Int64)?
+    /// Times until tiles are delivered; `nil` if they are drawn.
+    private let loads: LoadClock?
     private let clock: ReplayClockTime
     /// Tiles drawn in advance, delivered if only the wait matters. They compress like a map.
     private let samples: [[UInt8]]
     private let noteLoad: (@Sendable (TileCoordinate) -> Void)?
 
-    /// The world is drawn with four bytes a pixel, and converted to other formats.
+    /// The world is drawn with four bytes a pixel, and converted to other formats. Without a latency in the options its
+    /// tiles are drawn, otherwise delivered in the times of `loads`.
     init(
         _ scene: PanTraceScene,
         pyramid: TilePyramid,
         options: ReplayOptions,
-        latency: (@Sendable (TileCoordinate) -> Int64)?,
+        loads: LoadClock,
         clock: ReplayClockTime,
         noteLoad: (@Sendable (TileCoordinate) -> Void)? = nil
     ) throws {
@@ -33,18 +34,18 @@ struct ReplayTileSource: BlockingTileSource {
             seed: options.seed
         )
         format = options.pixelFormat
-        self.latency = latency
+        self.loads = options.loadLatency == nil ? nil : loads
         self.clock = clock
         levelOffset = world.world.maximumLevel - pyramid.maximumLevel
-        samples = latency == nil ? [] : world.samples(count: 16).map { Self.converted($0, to: options.pixelFormat) }
+        samples = self.loads == nil ? [] : world.samples(count: 16).map { Self.converted($0, to: options.pixelFormat) }
     }
 
     func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
         noteLoad?(tile)
         var worldTile = tile
         worldTile.level += levelOffset
-        guard let latency else { return try draw(worldTile, into: &pixels) }
-        let end = clock.now + latency(tile)
+        guard let loads else { return try draw(worldTile, into: &pixels) }
+        let end = clock.now + loads.time(of: tile)
         let sample = samples[(tile.column &* 7 &+ tile.row &* 3 &+ worldTile.level) & 15]
         try sample.withUnsafeBytes { try pixels.copy(from: $0) }
         clock.sleep(until: end)

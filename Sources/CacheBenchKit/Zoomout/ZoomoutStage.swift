@@ -64,15 +64,13 @@ extension ZoomoutStage {
         var configuration = options.cacheConfiguration(byteLimit)
         configuration.clock = { clock.now }
         let cache = try TileCache(configuration)
-        var latency: (@Sendable (TileCoordinate) -> Int64)?
-        if let time = options.replay.loadLatency { latency = { _ in time } }
         let dataSet = ["cachebench zoomout", "\(scene.worldWidth)", "\(options.replay.seed)"]
         let layer = try cache.addLayer(
             try ReplayTileSource(
                 scene,
                 pyramid: pyramid,
                 options: options.replay,
-                latency: latency,
+                loads: LoadClock(options.replay),
                 clock: clock
             ),
             pyramid: pyramid,
