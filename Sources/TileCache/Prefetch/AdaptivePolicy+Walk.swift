@@ -32,6 +32,8 @@ extension AdaptivePolicy {
         // Needed tiles, without looking each up.
         let shown = isLevelOfView ? shown : nil
         let records = FormerRecords(of: previous, change: change, hasRange: self.shown != nil)
+        // Since the last plan. Samples end only when something is learned.
+        let hasLearnedNothing = previous.valuation == probabilities.valuation
         let popularities = profile?.places
         let (change, time) = (change, motion.time)
         var walk = previous.walk(ofLevel: level)
@@ -54,15 +56,23 @@ extension AdaptivePolicy {
             }
             let judgement = judge(column, row, slot >= 0)
             let bin = popularities.placed(judgement.bin, key)
-            var worth = probabilities.worth(bin)
-            if judgement.isHopeless { worth.gain = -1 }
+            let worth: ProbabilityTable.Worth
+            let sample: Int
+            if hasLearnedNothing, let former, former.bin == bin, samples.isCurrent(former.sample) {
+                // Without the tables, of which each tile would read another part.
+                (worth, sample) = (former.worth, former.sample)
+            } else {
+                worth = probabilities.worth(bin)
+                sample = self.sample(of: key, bin, as: former)
+            }
             places[count] = Candidates.Candidate(
                 key: key,
                 bin: Int32(truncatingIfNeeded: bin),
                 slot: Int32(truncatingIfNeeded: slot),
                 worth: worth,
-                sample: sample(of: key, bin, as: former),
-                entersAfter: Float(judgement.entersAfter)
+                sample: sample,
+                entersAfter: Float(judgement.entersAfter),
+                isHopeless: judgement.isHopeless
             )
             count += 1
         }
@@ -90,7 +100,7 @@ extension AdaptivePolicy {
 
     /// The open sample of a tile and bin: that of the last plan, or another one.
     @inline(__always)
-    private mutating func sample(of key: TileKey, _ bin: Int, as former: Candidates.Former?) -> Int {
+    private mutating func sample(of key: TileKey, _ bin: Int, as former: Candidates.Candidate?) -> Int {
         if let former, former.bin == bin, samples.isOpen(former.sample, bin) { return former.sample }
         return newSample(of: key, bin, after: former?.sample ?? -1)
     }
@@ -134,7 +144,7 @@ private struct FormerRecords {
 extension SeenTiles {
     /// Record of a tile if it was visited, or -1.
     @inline(__always)
-    fileprivate func find(_ key: TileKey, as former: Candidates.Former?, _ kept: FormerRecords) -> Int {
+    fileprivate func find(_ key: TileKey, as former: Candidates.Candidate?, _ kept: FormerRecords) -> Int {
         guard let former, kept.mayBeKept else { return find(key) ?? -1 }
         let slot = Int(former.slot)
         return slot < 0 || kept.areKept || records[slot].key == key ? slot : find(key) ?? -1

@@ -210,7 +210,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
             swap(&candidates, &previous)
             // Elsewhere a tile comes up once: the levels differ, and a walk has each tile once.
             let mayRepeat = target.destination != nil || popular != nil || target.pyramid.wrapsX
-            candidates.begin(change: change, mayRepeat: mayRepeat)
+            candidates.begin(change: change, valuation: probabilities.valuation, mayRepeat: mayRepeat)
             if effects.contains(.destination) { findDestination(outlook, now: context.now) }
             if effects.contains(.pan) { findNeighbours(outlook) }
             findParentsAndChildren(outlook)
@@ -282,7 +282,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
             }
             if found.isLoading, list[number].entersAfter.isFinite {
                 // Too late to begin, but not to go on: it would be cancelled.
-                wishes.entries.append(entry(of: list[number], value: max(list[number].worth.gain, 0)))
+                wishes.entries.append(entry(of: list[number], value: max(list[number].gain, 0)))
                 continue
             }
             if let nearness = context.nearness, found.residency == .none, list[number].bin >= 0 {
@@ -295,7 +295,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
                     continue
                 }
             }
-            let gain = list[number].worth.gain
+            let gain = list[number].gain
             guard gain > 0 else { continue }
             if found.residency == .none {
                 if context.isResidentOnly, context.isNear?(list[number].key) != true { continue }
@@ -316,7 +316,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
             wishes.entries.append(entry(of: list[wish.number], value: Double(wish.value)))
         }
         for number in promoted.prefix(Self.maximumWishes) {
-            var entry = entry(of: list[number], value: list[number].worth.gain)
+            var entry = entry(of: list[number], value: list[number].gain)
             entry.wantsDecoded = true
             wishes.entries.append(entry)
         }

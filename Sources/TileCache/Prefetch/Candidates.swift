@@ -9,11 +9,17 @@ struct Candidates: Sendable {
         var bin: Int32
         /// Record of a visited tile, or -1.
         var slot: Int32
+        /// Worth of its bin.
         var worth: ProbabilityTable.Worth
         /// Open sample, or -1.
         var sample: Int
         /// Seconds until the motion brings it into view; infinite if it does not.
         var entersAfter = Float.infinity
+        /// Whether a load would come too late, or for too short a time.
+        var isHopeless = false
+
+        /// Gain of its load; none if that is hopeless.
+        var gain: Double { isHopeless ? -1 : worth.gain }
 
         /// No tile.
         static let none = Candidate(
@@ -31,6 +37,8 @@ struct Candidates: Sendable {
     var list: ArraySlice<Candidate> { places[..<count] }
     /// Change of the needed tiles that the records of visited tiles are of.
     private(set) var change = -1
+    /// Number of changes of the probabilities that the worths are of.
+    private(set) var valuation = 0
     /// The tiles, if one may come twice.
     private var index = TileIndex()
     private(set) var mayRepeat = false
@@ -44,8 +52,9 @@ struct Candidates: Sendable {
     /// Removes all candidates and keeps the memory.
     ///
     /// - Parameter mayRepeat: Whether a tile may be considered twice.
-    mutating func begin(change: Int, mayRepeat: Bool) {
+    mutating func begin(change: Int, valuation: Int, mayRepeat: Bool) {
         self.change = change
+        self.valuation = valuation
         self.mayRepeat = mayRepeat
         count = 0
         walks.removeAll(keepingCapacity: true)
@@ -92,13 +101,6 @@ struct Candidates: Sendable {
         Walk(places, walks.first { $0.level == level }?.range ?? 0..<0)
     }
 
-    /// What a candidate of the last plan knows of its tile.
-    struct Former {
-        var bin: Int32
-        var slot: Int32
-        var sample: Int
-    }
-
     /// Finds the tiles of a level again. Consecutive plans walk nearly the same tiles in the same order, row by row, so
     /// that none has to be looked up.
     struct Walk {
@@ -116,12 +118,12 @@ struct Candidates: Sendable {
         /// Walks on to a tile; returns its candidate, or `nil`. May miss it if the tiles do not come in the order of
         /// rows, as in a world that wraps.
         @inline(__always)
-        mutating func find(_ key: TileKey) -> Former? {
+        mutating func find(_ key: TileKey) -> Candidate? {
             while next < end {
                 let other = list[next].key
                 if other == key {
                     defer { next += 1 }
-                    return Former(bin: list[next].bin, slot: list[next].slot, sample: list[next].sample)
+                    return list[next]
                 }
                 guard other.low < key.low || (other.low == key.low && other.high < key.high) else { return nil }
                 passed.append(list[next].sample)

@@ -43,7 +43,7 @@ struct ProbabilityTable: Sendable {
     /// Cached worths of the bins: a plan reads hundreds.
     private var worths: [(valuation: Int, worth: Worth)]
     /// Number of changes of the probabilities.
-    private var valuation = 1
+    private(set) var valuation = 1
 
     /// - Parameters:
     ///   - profile: Samples of other sessions by placed bin. Default: none.

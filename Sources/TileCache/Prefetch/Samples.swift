@@ -42,7 +42,9 @@ struct Samples: Sendable {
 
     private func slot(_ number: Int) -> Int { number & (capacity - 1) }
 
-    private func isCurrent(_ number: Int) -> Bool { number >= first && number < end }
+    /// Whether a sample has not ended, other than by a demand.
+    @inline(__always)
+    func isCurrent(_ number: Int) -> Bool { number >= first && number < end }
 
     /// Number of the newest sample of a tile, or -1.
     private func head(_ key: TileKey) -> Int {

@@ -464,7 +464,7 @@ import Testing
             TileKey(layer: 0, TileCoordinate(level: level, column: column, row: row))
         }
         var candidates = Candidates()
-        candidates.begin(change: 1, mayRepeat: false)
+        candidates.begin(change: 1, valuation: 1, mayRepeat: false)
         for level in [3, 2] {
             let first = candidates.count
             for (column, row) in [(4, 1), (5, 1), (7, 1), (4, 2), (5, 2)] {
