@@ -40,9 +40,10 @@ public struct SharedServer: Hashable, Sendable, CustomStringConvertible {
             port = Self.standardPort
             return
         }
-        guard rest.first == ":", let number = Int(rest.dropFirst()), Self.ports.contains(number) else {
-            throw fail("a port from 1 to 65535 was expected")
-        }
+        // Int alone would take a sign.
+        guard rest.first == ":", rest.dropFirst().utf8.allSatisfy({ (48...57).contains($0) }),
+            let number = Int(rest.dropFirst()), Self.ports.contains(number)
+        else { throw fail("a port from 1 to 65535 was expected") }
         port = number
     }
 

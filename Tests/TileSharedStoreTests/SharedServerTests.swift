@@ -14,8 +14,8 @@ import TileCache
     }
 
     @Test(arguments: [
-        "", ":11211", "a:", "a:0", "a:65536", "a:1x", "::1", "[::1", "[::1]x", "a b", "/tmp/socket", "--SERVER=x",
-        "[]:1",
+        "", ":11211", "a:", "a:0", "a:65536", "a:1x", "a:+80", "a:-1", "a:٣", "::1", "[::1", "[::1]x", "a b",
+        "/tmp/socket", "--SERVER=x", "[]:1",
     ]) func othersAreErrorsThatNameThem(text: String) {
         let error = #expect(throws: TileSharedStoreError.self) { try SharedServer(text) }
         #expect(error?.description.contains("'\(text)'") == true)
