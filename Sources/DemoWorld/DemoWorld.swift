@@ -56,8 +56,10 @@ public struct DemoWorld: Sendable {
 
     /// Level whose pixels are world pixels. The pyramid is of powers of two, and level 0 is one tile.
     public var maximumLevel: Int {
+        // The last pixel is halved, since the tile's size doubled again and again would overflow for the widest worlds.
+        let last = max(worldWidth, worldHeight) - 1
         var level = 0
-        while tileSize << level < max(worldWidth, worldHeight) { level += 1 }
+        while last >> level >= tileSize { level += 1 }
         return level
     }
 

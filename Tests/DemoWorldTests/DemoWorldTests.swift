@@ -69,6 +69,17 @@ import TileCache
         #expect(grid.owner(8 * 17 + 8, 17)?.x == 32)
     }
 
+    /// Up to the widest world, whose size is no power of two.
+    @Test func theLastLevelHasTheWorldsPixels() {
+        func level(_ width: Int, _ height: Int, _ tileSize: Int) -> Int {
+            DemoWorld(worldWidth: width, worldHeight: height, tileSize: tileSize).maximumLevel
+        }
+        #expect(level(1, 1, 1) == 0 && level(2, 1, 1) == 1 && level(3, 1, 1) == 2)
+        #expect(level(256, 100, 256) == 0 && level(100, 257, 256) == 1 && level(512, 512, 256) == 1)
+        #expect(level(1 << 62, 1, 256) == 54 && level(1, 1 << 62 + 1, 256) == 55 && level(.max, .max, 256) == 55)
+        #expect(level(.max, 1, .max) == 0 && level(.max, 1, 1) == 63)
+    }
+
     /// Four columns of level 2: the fifth is the first again.
     @Test func theWorldIsRound() {
         let world = DemoWorld()
