@@ -108,10 +108,11 @@ final class Database {
         guard let query = query(text) else { return nil }
         query.bind()
         var bytes = 0
-        for _ in 0..<limits.rows {
+        // One step more than the limit: with exactly as many rows, all are read.
+        for number in 0...limits.rows {
             guard case .row = query.step() else { return query.isDone }
             bytes += query.byteCount(0) + query.byteCount(1)
-            guard bytes <= limits.text else { return false }
+            guard number < limits.rows, bytes <= limits.text else { return false }
             row(query[0], query[1])
         }
         return false

@@ -159,6 +159,23 @@ import Testing
         #expect(try MBTilesTileSource(path: path).metadata.count == 1)
     }
 
+    /// A schema of exactly as many rows as are read is no larger than allowed.
+    @Test func aSchemaMayBeAsLargeAsTheLimit() throws {
+        let made = make(MadeMBTiles.usualTable)
+        made.add(0, 0, rowFromBottom: 0, image.png)
+        made.close()
+        // The tables of tiles and of metadata.
+        func said(rows: Int) -> String {
+            var limits = DatabaseLimits()
+            limits.rows = rows
+            return message {
+                _ = try MBTilesTileSource(path: path, rows: .fromBottom, options: TileSourceOptions(), limits: limits)
+            }
+        }
+        #expect(said(rows: 2).isEmpty && said(rows: 3).isEmpty)
+        #expect(said(rows: 1).contains("its schema is too large"))
+    }
+
     /// Table layouts of mb-util, tippecanoe, planetiler, GDAL and others, and hand-written views.
     private static let layouts = [
         MadeMBTiles.usualTable,
