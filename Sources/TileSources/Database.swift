@@ -188,7 +188,8 @@ final class Query {
         case SQLITE_ROW: .row
         case SQLITE_DONE: .done
         case SQLITE_TOOBIG: .failed(TileLoadFailure(.tooLarge, database.message))
-        case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_IOERR, SQLITE_NOMEM:
+        // SQLITE_CANTOPEN: a file beside the database, perhaps for lack of file descriptors.
+        case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_IOERR, SQLITE_NOMEM, SQLITE_CANTOPEN:
             .failed(TileLoadFailure(.unreadable, database.message))
         case SQLITE_INTERRUPT: .failed(TileLoadFailure(database.excess?.cause ?? .unreadable, database.message))
         default: .failed(TileLoadFailure(.undecodable, database.message))

@@ -4,6 +4,12 @@ import Testing
 @testable import TileCache
 @testable import TileSources
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// MBTiles files, valid and invalid.
 @Suite struct MBTilesSourceTests {
     private let folder = ScratchFolder()
@@ -125,6 +131,17 @@ import Testing
         )
         endless.close()
         #expect(message { _ = try MBTilesTileSource(path: endless.path) }.contains("common table expressions"))
+    }
+
+    /// SQLite opens the log of a database with its next tile. That may fail for now, here since it is a folder.
+    @Test func aFileThatCannotBeOpenedNowIsTriedAgain() throws {
+        makeMap().close()
+        let source = try MBTilesTileSource(path: path)
+        #expect(mkdir("\(path)-wal", 0o755) == 0)
+        #expect(throws: TileFailure.transient(retryAfter: .zero)) { try source.loaded(0, 0, 0) }
+        #expect(source.statistics.failures == [.unreadable: 1])
+        #expect(rmdir("\(path)-wal") == 0)
+        #expect(try source.loaded(0, 0, 0).image == image(2, 0, 0))
     }
 
     @Test func whatIsNoMBTilesIsSaid() throws {
