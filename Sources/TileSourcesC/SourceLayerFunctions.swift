@@ -41,7 +41,13 @@ extension tilecache_source_layer_options: VersionedStructure {
             }
             http.zooms = Int(minimum_zoom)...Int(maximum_zoom)
         }
-        if let headers { http.headers = String(cString: headers).split(separator: "\n").map(String.init) }
+        if let headers {
+            // A repaired key would be another key.
+            guard let lines = String(validatingCString: headers) else {
+                throw .argument("options->headers must be UTF-8")
+            }
+            http.headers = lines.split(separator: "\n").map(String.init)
+        }
         return http
     }
 }
@@ -85,7 +91,8 @@ public func tileCacheAddSourceLayer(
         guard let layer else { throw .isNull("layer") }
         let fields = try readOrDefaults(options, "options")
         let pixels = try fields.pixels()
-        let text = String(cString: address)
+        // A repaired path would be that of another file.
+        guard let text = String(validatingCString: address) else { throw .invalidSource("address must be UTF-8") }
         guard let place = TileSourceAddress(text) else {
             throw .invalidSource("address must be \(TileSourceAddress.forms), not '\(text)'")
         }

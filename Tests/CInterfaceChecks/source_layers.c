@@ -206,7 +206,8 @@ const char *check_source_addresses(void) {
     EXPECT(strstr(tilecache_last_error(), words) != NULL)
     REFUSED("", "mbtiles:FILE");
     REFUSED("gopher:a", "not 'gopher:a'");
-    REFUSED("\xFF\xFE:a", "mbtiles:FILE");
+    REFUSED("\xFF\xFE:a", "address must be UTF-8");
+    REFUSED("xyz:/nowhere/\xFF", "address must be UTF-8");
     REFUSED("xyz:/nowhere", "/nowhere: a folder");
     REFUSED("mbtiles:/nowhere.mbtiles", "/nowhere.mbtiles");
     REFUSED("http://localhost/{z}/{x}", "{");
@@ -224,6 +225,7 @@ const char *check_source_addresses(void) {
     REFUSED_OPTION(maximum_zoom = 31, TILECACHE_ERROR_INVALID_SOURCE);
     REFUSED_OPTION(minimum_zoom = -1, TILECACHE_ERROR_INVALID_SOURCE);
     REFUSED_OPTION(headers = "no colon", TILECACHE_ERROR_INVALID_SOURCE);
+    REFUSED_OPTION(headers = "X-Key: \xFF", TILECACHE_ERROR_INVALID_ARGUMENT);
     EXPECT(layer == -1);
     /* Zooms are those of a server with {z}, {x} and {y}. */
     o = good;

@@ -31,7 +31,7 @@ typedef struct tilecache_source_layer_options {
     /** Zooms of a server with {z}, {x} and {y}, 0 to 30; the first is level 0. Ignored for other sources. Default: 0
      *  and 9. */
     int32_t minimum_zoom, maximum_zoom;
-    /** Header lines of each request to a server, "Name: value", separated by \n; copied. Default: NULL, none. */
+    /** Header lines of each request to a server, "Name: value", UTF-8, separated by \n; copied. Default: NULL, none. */
     const char *headers;
     /** Stores that keep tiles beyond the life of the cache, nearest first, at most 32; see tilecache_store_open(). What
      *  identifies the data in them is the address, and of files also size and time. Default: NULL, none. */
