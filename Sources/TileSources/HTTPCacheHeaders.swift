@@ -1,4 +1,4 @@
-/// Headers of an answer that decide until when it is valid, and which bytes it has.
+/// Headers of an answer that decide until when it is valid, which bytes it has, and whether it may lead elsewhere.
 struct HTTPCacheHeaders: Equatable {
     /// Values of all `Cache-Control` lines, joined by commas.
     var cacheControl: String?
@@ -13,6 +13,8 @@ struct HTTPCacheHeaders: Equatable {
     var contentEncoding: String?
     /// Whether no later request is sure to get the same answer: `Vary: *`.
     var variesAlways = false
+    /// Whether there is a `Location`; libcurl reads it.
+    var hasLocation = false
 
     /// Maximum bytes of a line, other than of `Cache-Control`, whose omission would prolong the validity.
     private static let longestLine = 1024
@@ -32,6 +34,7 @@ struct HTTPCacheHeaders: Equatable {
         case "last-modified" where isShort: lastModified = Self.value(line[(colon + 1)...])
         case "content-range": contentRange = isShort ? Self.value(line[(colon + 1)...]) : ""
         case "content-encoding": contentEncoding = isShort ? Self.value(line[(colon + 1)...]) : "?"
+        case "location": hasLocation = true
         case "vary": variesAlways = variesAlways || Self.value(line[(colon + 1)...]).contains("*")
         default: break
         }

@@ -15,6 +15,8 @@ final class HTTPFetch {
     /// Address of the transfer: the job's, or the target of a redirection.
     private(set) var current = ""
     private var redirections = 0
+    /// Statuses of redirections to follow.
+    private var followed: [Int] = []
     /// Milliseconds at which the attempt times out.
     private var deadline: Int64 = 0
     private var isConditional = false
@@ -57,6 +59,7 @@ final class HTTPFetch {
     func begin(_ options: HTTPTileOptions, now: Int64) -> OpaqueCurl? {
         attempts += 1
         redirections = 0
+        followed = [301, 302, 303, 307, 308].filter { !job.isAbsence($0, options) }
         hops = []
         deadline = now + Int64(options.timeout / .milliseconds(1))
         return request(address, options, now)
@@ -145,7 +148,7 @@ final class HTTPFetch {
         // Unread parts of an answer that is not wanted do not matter.
         case CURLE_OK, CURLE_WRITE_ERROR:
             let target = transfer.flatMap { tile_curl_redirection($0) }.map { String(cString: $0) }
-            if let target, [301, 302, 303, 307, 308].contains(status), !job.isAbsence(status, options) {
+            if let target, followed.contains(status) {
                 hops.append((ownFreshness(options), status == 301 || status == 308))
                 return RetryRule.end(redirectedTo: target, number: redirections + 1)
             }
@@ -234,6 +237,9 @@ final class HTTPFetch {
         let status = transfer.map { tile_curl_status($0) } ?? 0
         let isWanted = isWanted ?? job.wants(HTTPAnswerHead(status: status, headers: answer))
         self.isWanted = isWanted
+        // libcurl tells where a redirection leads once its body has ended: it is read to its end, within the attempt's
+        // time.
+        if !isWanted, answer.hasLocation, followed.contains(status) { return true }
         guard isWanted else { return takeOther(data.count) }
         let needed = body.count + data.count
         guard needed <= limit else {

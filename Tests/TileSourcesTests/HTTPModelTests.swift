@@ -265,10 +265,34 @@ import Testing
         #expect(last.contains(expected), "\(last)")
     }
 
+    /// libcurl tells where a redirection leads only once its body has ended, however long that is.
+    @Test func redirectionsMayHaveLongBodies() throws {
+        let image = TestImage(width: 32, height: 32)
+        let body = image.png
+        let server = try #require(
+            ModelServer { request in
+                guard request.path == "/0/0/0" else { return .init(body: body) }
+                return .init(status: 302, headers: ["Location: /there"], body: [UInt8](repeating: 32, count: 1 << 20))
+            }
+        )
+        let scene = try Scene(server.template)
+        var pixels: [UInt8]?
+        let isEnded = settled {
+            pixels = scene.drawn()
+            return pixels != nil || scene.source.statistics.failureCount > 0
+        }
+        let isRight = pixels == image.pixels
+        #expect(isEnded && isRight && scene.source.statistics.failureCount == 0, "\(scene.source.statistics)")
+        #expect(scene.cache.shutdown())
+        withExtendedLifetime(server) {}
+    }
+
     /// The body of a 404 is not read to its end. Nor are headers that are too long.
     @Test func answersThatAreNoTilesAreNotReadToTheirEnd() throws {
         let kinds: [(ModelServer.Answer, TileLoadFailureCause?)] = [
             (.init(status: 404, body: [UInt8](repeating: 32, count: 1 << 20)), nil),
+            // It leads nowhere.
+            (.init(status: 302, body: [UInt8](repeating: 32, count: 1 << 20)), .status),
             (.init(headers: (0..<2000).map { "X-\($0): \(String(repeating: "x", count: 50))" }), .tooLarge),
             (.init(headers: ["X: \(String(repeating: "x", count: 200_000))"]), .tooLarge),
         ]
