@@ -26,7 +26,8 @@ public struct HTTPTileOptions: Hashable, Sendable {
     public var absentStatuses: Set<Int>
     /// Header lines of requests, `Name: value`, such as a key. Default: none.
     ///
-    /// Sent to the template's scheme, host and port only, not to other targets of redirections.
+    /// Sent to the template's scheme, host and port only, not to other targets of redirections. If the template has a
+    /// place in its host, each tile has its own.
     public var headers: [String]
     /// Whether ``headers`` are also sent to other schemes, hosts and ports of redirections. Default: `false`.
     public var sendsHeadersToOtherOrigins: Bool

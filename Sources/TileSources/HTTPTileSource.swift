@@ -35,7 +35,7 @@ public final class HTTPTileSource: TileSource, TileDecoder, PyramidTileSource {
     /// such as a style, pass `LayerStores` a data set with that added. A key in the template is a part of it.
     public let dataSet: [String]
 
-    private let home: String
+    private let home: String?
     private let tiles: any ServerTiles
     private let largestTile: Int
     private let delivery: HTTPDelivery
@@ -69,7 +69,8 @@ public final class HTTPTileSource: TileSource, TileDecoder, PyramidTileSource {
             return ServedPyramid(
                 kind: "http",
                 name: template,
-                home: template,
+                // The template itself is no address: it may have a place in its host.
+                home: nil,
                 pyramid: try MapPyramid.make(http.zooms, of: template, tileSize: tileSize, wrapsX: options.wrapsX),
                 tileSize: tileSize,
                 tiles: TemplateTiles(template: parsed, firstZoom: http.zooms.lowerBound, tileSize: tileSize),
@@ -174,7 +175,7 @@ public final class HTTPTileSource: TileSource, TileDecoder, PyramidTileSource {
             HTTPTileJob(
                 request,
                 address: address,
-                home: home,
+                home: home ?? address,
                 place: place,
                 limit: largestTile,
                 delivery: delivery

@@ -13,10 +13,10 @@ struct ServedPyramid {
     /// First part of the data set.
     var kind: String
     var name: String
-    /// Address whose origin (scheme, host and port) gets the options' headers.
+    /// Address whose origin (scheme, host and port) gets the options' headers; `nil` for each tile's own address.
     ///
     /// User and password of this address are used.
-    var home: String
+    var home: String?
     var pyramid: TilePyramid
     var tileSize: Int
     /// `nil` for all of the world.

@@ -186,6 +186,7 @@ import Testing
     /// One tile, fetched through redirections, and the requests that each server received.
     private func fetched(
         _ user: String = "",
+        host: String = "127.0.0.1",
         _ change: (inout HTTPTileOptions) -> Void = { _ in },
         _ redirections: @escaping @Sendable (_ path: String, _ ports: [Int]) -> String?
     ) throws -> (log: [(server: Int, request: ModelServer.Request)], statistics: TileSourceStatistics, isDrawn: Bool) {
@@ -202,7 +203,7 @@ import Testing
         let first = try #require(ModelServer { answer($0, 0) })
         let second = try #require(ModelServer { answer($0, 1) })
         log.withLock { $0.ports = [first.port, second.port] }
-        let template = first.template.replacing("http://", with: "http://\(user)")
+        let template = first.template.replacing("http://127.0.0.1", with: "http://\(user)\(host)")
         let scene = try Scene(template) { options in
             options.headers = ["X-Api-Key: secret"]
             change(&options)
@@ -238,6 +239,23 @@ import Testing
         let given = try fetched("user:p%40ss@", { $0.sendsHeadersToOtherOrigins = true }, target)
         #expect(given.isDrawn && given.log.allSatisfy { $0.request.headers["x-api-key"] == "secret" })
         #expect(given.log.map { $0.request.headers["authorization"] == nil } == [false, false, true, false])
+    }
+
+    /// A place in the host: the key goes to the tile's own server, also after a redirection elsewhere and back.
+    @Test func tilesOfManyHostsHaveTheirSecrets() throws {
+        let target: @Sendable (String, [Int]) -> String? = { path, ports in
+            switch path {
+            case "/0/0/0": "http://127.0.0.1:\(ports[1])/other"
+            case "/other": "http://127.0.0.1:\(ports[0])/back"
+            default: nil
+            }
+        }
+        let result = try fetched("user:word@", host: "127.0.{x}.1", { _ in }, target)
+        #expect(result.isDrawn && result.log.map(\.request.path) == ["/0/0/0", "/other", "/back"])
+        for (server, request) in result.log {
+            #expect(request.headers["x-api-key"] == (server == 0 ? "secret" : nil), "\(request)")
+            #expect((request.headers["authorization"] != nil) == (server == 0), "\(request)")
+        }
     }
 
     @Test func originsAreSchemeHostAndPort() {
