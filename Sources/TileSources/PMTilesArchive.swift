@@ -23,6 +23,8 @@ final class PMTilesArchive: Sendable {
 
     private struct State {
         var leaves: PMTilesLeaves
+        /// Leaf directories that were read and are none, which are not read again.
+        var damaged: [Range<Int>: TileLoadFailure] = [:]
         /// Leaf directories being read, each once for all loads that wait for it.
         var pending: [Range<Int>: Pending] = [:]
         var nextNumber = 0
@@ -39,6 +41,11 @@ final class PMTilesArchive: Sendable {
 
     /// Directories on the way to a tile, the root included.
     static let deepest = 4
+
+    /// Maximum number of damaged leaf directories to remember; of more, some are read again.
+    private static let mostDamaged = 256
+    /// Approximate bytes that one takes, its message included.
+    private static let damageBytes = 256
 
     /// Opens an archive, usually with one request.
     ///
@@ -73,7 +80,9 @@ final class PMTilesArchive: Sendable {
     }
 
     /// Bytes of directories in memory.
-    var directoryBytes: Int { root.byteCount + state.withLock { $0.leaves.byteCount } }
+    var directoryBytes: Int {
+        root.byteCount + state.withLock { $0.leaves.byteCount + $0.damaged.count * Self.damageBytes }
+    }
 
     private static func directory(
         _ bytes: [UInt8],
@@ -97,9 +106,10 @@ final class PMTilesArchive: Sendable {
         isDemand: Bool,
         then: @escaping @Sendable (Leaf) -> Void
     ) -> @Sendable () -> Void {
-        enum Found { case kept(PMTilesDirectory), pending(RangeRead?), nothing }
+        enum Found { case kept(PMTilesDirectory), damaged(TileLoadFailure), pending(RangeRead?), nothing }
         let (found, number) = state.withLock { state -> (Found, Int) in
             if let leaf = state.leaves.use(range) { return (.kept(leaf), 0) }
+            if let failure = state.damaged[range] { return (.damaged(failure), 0) }
             state.nextNumber += 1
             let isFirst = state.pending[range] == nil
             let isRaised = isDemand && state.pending[range]?.isDemand == false
@@ -111,10 +121,18 @@ final class PMTilesArchive: Sendable {
         case .kept(let directory):
             then(.success(directory))
             return {}
+        case .damaged(let failure):
+            count(failure, of: range)
+            then(.failure(.end(.failed(.permanent, failure))))
+            return {}
         case .pending(let read): read?.raise()
         case .nothing: begin(range, number, isDemand: isDemand)
         }
         return { [self] in leave(range, number) }
+    }
+
+    private func count(_ failure: TileLoadFailure, of range: Range<Int>) {
+        reader.counter.count(failure, of: "\(reader.name): leaf directory at byte \(range.lowerBound)")
     }
 
     private func begin(_ range: Range<Int>, _ number: Int, isDemand: Bool) {
@@ -132,6 +150,7 @@ final class PMTilesArchive: Sendable {
 
     private func received(_ range: Range<Int>, _ number: Int, _ end: RangeEnd) {
         let leaf: Leaf
+        var damage: TileLoadFailure?
         switch end {
         case .bytes(let bytes):
             do throws(TileLoadFailure) {
@@ -139,12 +158,19 @@ final class PMTilesArchive: Sendable {
                 guard !directory.entries.isEmpty else { throw TileLoadFailure(.undecodable, "it has no entries") }
                 leaf = .success(directory)
             } catch {
-                reader.counter.count(error, of: "\(reader.name): leaf directory at byte \(range.lowerBound)")
-                leaf = .failure(.end(.failed(.permanent, error)))
+                count(error, of: range)
+                // There was no memory to decompress it, which says nothing of the directory.
+                let mayPass = error.cause == .unreadable
+                leaf = .failure(.end(.failed(mayPass ? .transient(retryAfter: .seconds(1)) : .permanent, error)))
+                if !mayPass { damage = error }
             }
         case .failed, .cancelled: leaf = .failure(.end(end))
         }
         let waiters = state.withLock { state -> [@Sendable (Leaf) -> Void] in
+            if let damage {
+                if state.damaged.count >= Self.mostDamaged { state.damaged.removeAll() }
+                state.damaged[range] = damage
+            }
             guard let pending = state.pending[range], pending.number == number else { return [] }
             state.pending[range] = nil
             if case .success(let directory) = leaf { state.leaves.keep(directory, range) }

@@ -99,6 +99,33 @@ import Testing
         #expect(said.contains("leaf directory at byte") && said.contains("it has no entries"))
     }
 
+    /// A damaged leaf directory is read once, for all tiles below it. One that the server does not send is no damage.
+    @Test func damagedLeavesAreReadOnce() throws {
+        var bytes = made.bytes()
+        let first = try PMTilesHeader(bytes, size: bytes.count, path: "made").leaves.offset
+        // No entries.
+        bytes[first] = 0
+        let server = try #require(
+            RangeServer(bytes) { content in
+                content.change = { _, asked, answer in
+                    if asked.lowerBound > first { answer = ModelServer.Answer(status: 503) }
+                }
+            }
+        )
+        let options = TileSourceOptions(tileSize: 16)
+        let source = try PMTilesTileSource(server.address, http: HTTPTileOptions(retries: 0), options: options)
+        for column in 0...1 {
+            for row in 0...1 { #expect(throws: TileFailure.permanent) { try source.loaded(1, column, row) } }
+        }
+        #expect(server.asked.count == 2 && server.asked[1].lowerBound == first)
+        #expect(source.statistics.failures == [.undecodable: 4])
+        #expect(throws: TileFailure.transient(retryAfter: .seconds(1))) { try source.loaded(3, 7, 7) }
+        server.change { $0.change = { _, _, _ in } }
+        #expect(try source.loaded(3, 7, 7).outcome == .pixels)
+        #expect(throws: TileFailure.permanent) { try source.loaded(0, 0, 0) }
+        #expect(server.asked.count == 5)
+    }
+
     @Test func offsetsAndLengthsBeyondTheFile() {
         func said(_ entry: Entry) -> String { look(archive(root: [entry]), tileSize: 16).said }
         #expect(
