@@ -15,14 +15,28 @@ final class HTTPDocument: HTTPJob {
         let document = HTTPDocument(address, limit: limit)
         engine.add(document)
         switch document.answer.wait() {
-        case .success(let bytes): return bytes
+        case .success(let bytes): return try decompressed(bytes, address, limit: limit)
+        case .failure(let failure): throw TileSourceError(address, failure.message)
+        }
+    }
+
+    /// Decompresses what begins as gzip does, whatever the headers say; neither JSON nor XML begins so.
+    private static func decompressed(
+        _ bytes: [UInt8],
+        _ address: String,
+        limit: Int
+    ) throws(TileSourceError) -> [UInt8] {
+        guard bytes.starts(with: [0x1F, 0x8B]) else { return bytes }
+        switch Gzip.inflate(bytes, limit: limit) {
+        case .success(let text): return text
         case .failure(let failure): throw TileSourceError(address, failure.message)
         }
     }
 
     var name: String { address }
     var isDemand: Bool { true }
-    var lines: [String] { [] }
+    /// Without this line a server may send any coding (RFC 9110, 12.5.3). Some store their files as gzip.
+    var lines: [String] { ["Accept-Encoding: gzip"] }
     var kept: KeptAnswer? { nil }
     var stored: TileStoreFreshness? { nil }
 

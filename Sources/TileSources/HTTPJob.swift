@@ -88,7 +88,8 @@ final class HTTPTileJob: HTTPJob {
 
     var name: String { address }
     var isDemand: Bool { request.isDemand }
-    var lines: [String] { [] }
+    /// Images are compressed themselves. Without this line a server may send any coding (RFC 9110, 12.5.3).
+    var lines: [String] { ["Accept-Encoding: identity"] }
     var stored: TileStoreFreshness? { request.cached }
 
     func onCancel(_ handler: @escaping @Sendable () -> Void) { request.onCancel(handler) }

@@ -207,7 +207,10 @@ final class HTTPRangeJob: HTTPJob {
     var name: String { ranges.name(of: group.range) }
     var isDemand: Bool { clients.contains(where: \.isDemand) }
     var limit: Int { group.range.count }
-    var lines: [String] { ["Range: bytes=\(group.range.lowerBound)-\(group.range.upperBound - 1)"] }
+    /// Ranges of a coded file would be other bytes.
+    var lines: [String] {
+        ["Range: bytes=\(group.range.lowerBound)-\(group.range.upperBound - 1)", "Accept-Encoding: identity"]
+    }
     var kept: KeptAnswer? { nil }
     var stored: TileStoreFreshness? { nil }
 

@@ -29,6 +29,21 @@ import Testing
         return try ByteRangeReader.open(place, expecting: "a file", first: first, http: http, counter: counter)
     }
 
+    /// A server may send any coding to a request that does not say which, and ranges of a coded file are other bytes.
+    @Test func noCodingIsAccepted() throws {
+        let asked = Record<String>()
+        let server = try #require(
+            ModelServer { request in
+                asked.add(request.headers["accept-encoding"] ?? "any")
+                return .init(status: 206, headers: ["Content-Range: bytes 0-3/4"], body: [1, 2, 3, 4])
+            }
+        )
+        let (reader, beginning) = try open("http://127.0.0.1:\(server.port)/file", first: 4)
+        #expect(beginning == [1, 2, 3, 4] && asked.all == ["identity"])
+        reader.stop()
+        withExtendedLifetime(server) {}
+    }
+
     @Test func filesAndServersHaveTheSameBytes() throws {
         let server = try #require(RangeServer(bytes))
         let path = folder.write(bytes, to: "file")

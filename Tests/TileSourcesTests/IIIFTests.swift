@@ -148,6 +148,27 @@ import Testing
         #expect(said.contains("/a/full/26,/0/default.jpg") && said.contains("26 x 3 pixels was expected, not 26 x 5"))
     }
 
+    /// A server may have its description as gzip only, as object stores do, or none at all. Tiles come as they are.
+    @Test func descriptionsMayBeCompressed() throws {
+        let server = try #require(DescribedServer())
+        var info = Info(width: 100, height: 90)
+        info.tiles = #"[{"width": 128, "scaleFactors": [1]}]"#
+        let image = TestImage(width: 100, height: 90)
+        info.add(image, 1, (128, 128), to: server)
+        let text = Array(info.text("\(server.root)/a%2Fb").utf8)
+        server.add(MadePMTiles.gzip(text), at: "/a%2Fb/info.json")
+        let source = try HTTPTileSource(iiif: "\(server.root)/a%2Fb")
+        _ = try compare(source, level: 0, with: image)
+        #expect(server.asked.map { $0.headers["accept-encoding"] } == ["gzip", "identity"])
+        // More than the limit comes of little.
+        server.add(MadePMTiles.gzip(text + [UInt8](repeating: 32, count: 1 << 20)), at: "/large/info.json")
+        server.add(Array(MadePMTiles.gzip(text).dropLast(20)), at: "/cut/info.json")
+        for (path, expected) in [("large", "more than 1048576 bytes"), ("cut", "the gzip data end too early")] {
+            let said = message { _ = try HTTPTileSource(iiif: "\(server.root)/\(path)") }
+            #expect(said.contains(expected), "\(said)")
+        }
+    }
+
     /// Keys go to the address's own server only, even if the description names another one.
     @Test func keysStayAtHome() throws {
         let (home, other) = (try #require(DescribedServer()), try #require(DescribedServer()))
