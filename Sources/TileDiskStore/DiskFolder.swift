@@ -14,12 +14,36 @@ final class DiskFolder: Sendable {
     let path: String
     /// Without links, from the root: the program may change its working directory, and links may be replaced.
     private let root: String
-    /// Whether nothing can be written, so that there is no lock.
+    /// Whether nothing can be written.
     let isReadOnly: Bool
     private let lock: Int32
 
+    /// What the lock of a folder is taken for.
+    enum LockUse: Equatable {
+        /// One store, which writes.
+        case exclusive
+        /// Stores that read. None that writes may have the folder: they would not see its invalidations.
+        case shared
+        /// There is no file to lock, and thus no store that writes; or the file system is read-only.
+        case without
+        /// The file cannot be opened at all. A store of another user may be writing.
+        case refused
+    }
+
+    /// Decides on the lock from the errors of opening its file for writing, and then for reading; 0 for none.
+    static func lockUse(writing: Int32, reading: Int32) -> LockUse {
+        if writing == 0 { return .exclusive }
+        guard writing == EROFS || writing == EACCES || writing == EPERM else { return .refused }
+        if reading == 0 { return .shared }
+        return reading == ENOENT || writing == EROFS ? .without : .refused
+    }
+
     /// Opens a folder, or creates it. The folder above it must exist.
-    init(path: String) throws(TileDiskStoreError) {
+    ///
+    /// - Parameters:
+    ///   - path: The folder.
+    ///   - isWritable: `false` only in tests, which may run as root: as if its files were not to be written.
+    init(path: String, isWritable: Bool = true) throws(TileDiskStoreError) {
         self.path = path
         if mkdir(path, 0o777) != 0, errno != EEXIST, errno != EROFS {
             throw .inaccessible(path: path, reason: String(cString: strerror(errno)))
@@ -27,24 +51,26 @@ final class DiskFolder: Sendable {
         let resolved = realpath(path, nil)
         root = resolved.map { String(cString: $0) } ?? path
         free(resolved)
-        lock = open(root + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
-        if lock < 0 {
-            let reason = errno
-            guard reason == EROFS || reason == EACCES || reason == EPERM, access(root + "/tiles.sqlite", R_OK) == 0
-            else {
-                throw .inaccessible(path: path, reason: String(cString: strerror(reason)))
-            }
-            isReadOnly = true
-            return
+        var file = isWritable ? open(root + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o666) : -1
+        let writing = file >= 0 ? 0 : isWritable ? errno : EACCES
+        var reading: Int32 = 0
+        if file < 0 {
+            file = open(root + "/lock", O_RDONLY | O_CLOEXEC)
+            if file < 0 { reading = errno }
         }
-        isReadOnly = false
+        // All properties are set: deinit closes the lock.
+        lock = file
+        isReadOnly = writing != 0
+        let use = Self.lockUse(writing: writing, reading: reading)
+        guard use != .refused, !isReadOnly || access(database, R_OK) == 0 else {
+            throw .inaccessible(path: path, reason: String(cString: strerror(writing)))
+        }
         // Released when the process ends, however it ends.
-        guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
-            // All properties are set: deinit closes the lock.
-            let reason = errno
-            if reason == EWOULDBLOCK { throw .inUse(path: path) }
-            throw .inaccessible(path: path, reason: String(cString: strerror(reason)))
-        }
+        guard use != .without, flock(lock, (use == .shared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0 else { return }
+        let reason = errno
+        if reason == EWOULDBLOCK { throw .inUse(path: path) }
+        // A read-only file system may have no locks.
+        if writing != EROFS { throw .inaccessible(path: path, reason: String(cString: strerror(reason))) }
     }
 
     deinit { if lock >= 0 { close(lock) } }

@@ -11,7 +11,7 @@ public import TileCache
 /// A store is the only user of its folder; a second one is refused, in another process too. It survives the end of its
 /// process at any instant. After a crash of the operating system the files may be damaged: damaged entries are misses,
 /// and damaged files are replaced by empty ones. If the folder cannot be written, entries are read, and new ones
-/// refused.
+/// refused; several stores that only read may have it, while none writes to it.
 ///
 /// All methods may be called on any thread.
 public final class TileDiskStore: TileStore {

@@ -274,6 +274,36 @@ import TileCache
         #expect(try Self.open(folder).bytes(MadeEntry.key(1)) != nil)
     }
 
+    /// Generations are read when a store is opened: one that only reads would not see those that another one raises.
+    @Test func storesThatReadExcludeOneThatWrites() throws {
+        let folder = ScratchFolder()
+        try Self.open(folder).close()
+        let inUse = TileDiskStoreError.inUse(path: folder.path)
+        let readers = try (0..<2).map { _ in try DiskFolder(path: folder.path, isWritable: false) }
+        #expect(readers.allSatisfy { $0.isReadOnly })
+        #expect(throws: inUse) { try Self.open(folder) }
+        for reader in readers { reader.unlock() }
+        let writer = try Self.open(folder)
+        #expect(throws: inUse) { try DiskFolder(path: folder.path, isWritable: false) }
+        writer.close()
+        // A copy of a store, which no store has written to.
+        try FileManager.default.removeItem(atPath: folder.path + "/lock")
+        for _ in 0..<2 { #expect(try DiskFolder(path: folder.path, isWritable: false).isReadOnly) }
+        #expect(!FileManager.default.fileExists(atPath: folder.path + "/lock"))
+    }
+
+    @Test func theUseOfALock() {
+        #expect(DiskFolder.lockUse(writing: 0, reading: 0) == .exclusive)
+        for error in [EACCES, EPERM, EROFS] {
+            #expect(DiskFolder.lockUse(writing: error, reading: 0) == .shared)
+            #expect(DiskFolder.lockUse(writing: error, reading: ENOENT) == .without)
+        }
+        // A store of another user may be writing, but not to a read-only file system.
+        #expect(DiskFolder.lockUse(writing: EACCES, reading: EACCES) == .refused)
+        #expect(DiskFolder.lockUse(writing: EROFS, reading: EACCES) == .without)
+        #expect(DiskFolder.lockUse(writing: EISDIR, reading: 0) == .refused)
+    }
+
     @Test func settingsOutOfRangeAreRefused() throws {
         let folder = ScratchFolder()
         func isRefused(_ limit: ByteCount, _ change: (inout TileDiskStoreOptions) -> Void = { _ in }) -> Bool {
