@@ -27,6 +27,7 @@ extension DiskStoreCore {
             switch cause {
             case .corrupt?, .truncated?:
                 // Later look-ups would fail in the same way, and the space can be used.
+                if state.withLock({ $0.isOpenedReadOnly }) { break }
                 queue.async { self.attempt { writer throws(SQLFailure) in try writer.delete([id]) } }
             case nil:
                 let mustSchedule = state.withLock { state in

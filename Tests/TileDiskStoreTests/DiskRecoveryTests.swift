@@ -78,6 +78,19 @@ import TileCache
         #expect(store.statistics.failures == 0 && store.statistics.resets == 0)
     }
 
+    /// Nor is an entry deleted that cannot be.
+    @Test func aDamagedEntryOfAReadOnlyStoreStays() throws {
+        let folder = ScratchFolder()
+        try Self.fill(Self.open(folder), 0..<8)
+        _ = try Self.sql(folder, "UPDATE payload SET bytes = zeroblob(length(bytes))")
+        let disk = FaultyDisk()
+        disk.set(.readOnly)
+        let store = try Self.open(folder, disk)
+        for _ in 0..<2 { #expect(store.cause(MadeEntry.key(1)) == .corrupt) }
+        store.flush()
+        #expect(store.statistics.failures == 0 && store.lastFailure == nil)
+    }
+
     /// A full disk is no sign of damage. With room on the disk, the same error is.
     @Test(arguments: [false, true]) func onlyAFullFileIsChecked(hasRoom: Bool) throws {
         let (folder, disk, store, pages) = try Self.filled()
