@@ -15,6 +15,8 @@ final class DiskStoreCore: @unchecked Sendable {
     private var writer: DiskWriter?
     /// A filter that is being built, and the last entry that it has. Used on the queue only.
     private var building: (filter: CuckooFilter, last: Int64?)?
+    /// Before a step of it that failed is tried again. Used on the queue only.
+    private var filterPause = WritePause()
     /// Evictions of writers before the present one. Used on the queue only.
     private var earlierEvictions = 0
     /// Whether all pages were checked since the last write that succeeded. Used on the queue only.
@@ -287,17 +289,28 @@ final class DiskStoreCore: @unchecked Sendable {
         continueFilter()
     }
 
-    private func continueFilter() {
+    /// Adds the next entries. After a failure, the same ones are tried again after a pause.
+    func continueFilter() {
         guard var (filter, last) = building else { return }
         building = nil
         var ids: [UInt64] = []
         let isRead = attempt(isWriting: false) { writer throws(SQLFailure) in
             ids = try writer.ids(after: last, limit: Self.buildStep)
         }
+        guard isRead else {
+            // Damaged files may have been replaced: there is a filter then.
+            guard state.withLock({ $0.filter == nil }) else { return state.withLock { $0.buildingBytes = 0 } }
+            building = (filter, last)
+            filterPause.fail(at: .now)
+            return queue.asyncAfter(deadline: .now() + .nanoseconds(Int(filterPause.length))) {
+                [weak self] in self?.continueFilter()
+            }
+        }
+        filterPause.succeed()
         var hasRoom = true
         for id in ids where hasRoom { hasRoom = filter.insert(id) }
         // No room: there are more entries than the counter states, which is damaged. Without a filter presence is unknown.
-        guard isRead, hasRoom else { return state.withLock { $0.buildingBytes = 0 } }
+        guard hasRoom else { return state.withLock { $0.buildingBytes = 0 } }
         guard ids.count == Self.buildStep else {
             let complete = filter
             return state.withLock { $0.filter = complete }

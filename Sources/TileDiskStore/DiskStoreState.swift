@@ -58,12 +58,13 @@ struct DiskStoreState {
     }
 }
 
-/// Time without writes after a failure, which doubles until one succeeds.
+/// Time without writes after a failure, or before a read is tried again. It doubles until one succeeds.
 struct WritePause {
     private static let first: Int64 = 1_000_000_000
     private static let longest: Int64 = 60_000_000_000
 
-    private var length: Int64 = 0
+    /// Nanoseconds; 0 after a success.
+    private(set) var length: Int64 = 0
     private var end = MonotonicTime(nanoseconds: .min)
 
     func covers(_ now: MonotonicTime) -> Bool { now < end }

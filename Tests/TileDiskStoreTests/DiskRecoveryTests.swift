@@ -126,6 +126,22 @@ import TileCache
         #expect(reads(room: .max) == 0)
     }
 
+    @Test func aFilterIsCompletedAfterAFailedRead() throws {
+        let (folder, disk, store, _) = try Self.filled()
+        defer { withExtendedLifetime(folder) {} }
+        let (key, other) = (MadeEntry.key(1), MadeEntry.key(50))
+        store.core.queue.sync {
+            disk.set(.errors(oneIn: 1))
+            store.core.buildFilter()
+            disk.set(nil)
+            #expect(store.presence(of: key) == .unknown && store.presence(of: other) == .unknown)
+            // Stands for the end of the pause.
+            store.core.continueFilter()
+        }
+        #expect(store.presence(of: key) == .present && store.presence(of: other) == .absent)
+        #expect(store.statistics.failures == 1 && store.statistics.resets == 0)
+    }
+
     // MARK: - Resets
 
     /// A damaged tree may have rows that a scan finds and a deletion does not; here a trigger keeps them. Evicting
