@@ -498,15 +498,24 @@ final class DiskWriter {
     static let mostNamespaces = 4096
 
     private func setNamespace(_ number: Int, _ name: TileStoreNamespace, _ generation: UInt64) throws(SQLFailure) {
-        try perform { () throws(SQLFailure) in
-            try connection.run(
-                "INSERT OR REPLACE INTO namespace VALUES (?, ?, ?, ?)",
-                .integer(number),
-                .bits(name.high),
-                .bits(name.low),
-                .bits(generation)
-            )
-            return false
+        func store() throws(SQLFailure) {
+            try perform { () throws(SQLFailure) in
+                try connection.run(
+                    "INSERT OR REPLACE INTO namespace VALUES (?, ?, ?, ?)",
+                    .integer(number),
+                    .bits(name.high),
+                    .bits(name.low),
+                    .bits(generation)
+                )
+                return false
+            }
+        }
+        do {
+            try store()
+        } catch {
+            // A row takes two pages at most, and hardly ever one: room is made only if there is none.
+            guard error.kind == .full, try makeFreePages(4) else { throw error }
+            try store()
         }
         (numbers[name], generations[number]) = (number, generation)
     }

@@ -490,6 +490,34 @@ import TileCache
         #expect(found == most)
     }
 
+    /// The row of a new namespace needs a page, and the file has none.
+    @Test func aNamespaceMakesRoomForItsRow() throws {
+        let folder = ScratchFolder()
+        try Self.fill(Self.open(folder))
+        var database: OpaquePointer?
+        try #require(sqlite3_open(folder.database, &database) == SQLITE_OK)
+        let pages = DiskBudget(limit: 4 << 20).maximumPages
+        let settings = "PRAGMA synchronous = OFF; PRAGMA max_page_count = \(pages)"
+        #expect(sqlite3_exec(database, settings, nil, nil, nil) == SQLITE_OK)
+        func rows(_ text: (Int) -> String) -> Int {
+            (1...2000).first { sqlite3_exec(database, text($0), nil, nil, nil) != SQLITE_OK } ?? 0
+        }
+        // Payloads without an entry take the rest of the file, and namespaces that of their page.
+        #expect(rows { "INSERT INTO payload VALUES (\($0), zeroblob(16000))" } > 1)
+        #expect(sqlite3_errcode(database) == SQLITE_FULL)
+        #expect(rows { "INSERT INTO namespace VALUES (\(1000 + $0), -1, \(1 << 60 + $0), 1)" } > 100)
+        #expect(sqlite3_errcode(database) == SQLITE_FULL)
+        sqlite3_close(database)
+        let store = try Self.open(folder)
+        #expect(store.raiseGeneration(of: MadeEntry.namespaces[2], to: 1), "\(store.lastFailure ?? "")")
+        let key = MadeEntry.key(1, namespace: 1)
+        store.put(key, MadeEntry.bytes(key, version: 1, count: 500))
+        store.flush()
+        #expect(store.bytes(key) != nil && store.statistics.failures == 0)
+        #expect(store.statistics.evictions > 0 && store.statistics.resets == 0)
+        #expect(folder.byteCount <= 4 << 20)
+    }
+
     // MARK: - Memory
 
     @Test func memoryHasTheLargestEntryAndAFilterThatIsBuilt() throws {
