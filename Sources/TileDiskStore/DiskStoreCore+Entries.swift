@@ -149,11 +149,22 @@ extension DiskStoreCore {
     /// The store may have been closed, or reset by other work, in the meantime.
     private func verify() {
         attempt(isWriting: false) { writer throws(SQLFailure) in
-            var problem = true
-            try writer.connection.run("PRAGMA quick_check(1)") { row in
-                problem = !(row.bytes(0).map { $0.elementsEqual("ok".utf8) } ?? false)
+            let isOpen = state.withLock { state in
+                if !state.isClosed { checking = writer.connection }
+                return !state.isClosed
             }
-            if problem { throw SQLFailure(damage: "the check found damage") }
+            guard isOpen else { return }
+            defer { state.withLock { _ in checking = nil } }
+            var failure: SQLFailure? = SQLFailure(damage: "the check found damage")
+            do throws(SQLFailure) {
+                try writer.connection.run("PRAGMA quick_check(1)") { row in
+                    if row.bytes(0).map({ $0.elementsEqual("ok".utf8) }) ?? false { failure = nil }
+                }
+            } catch {
+                failure = error
+            }
+            // A check that close() has ended has no result.
+            if let failure, !state.withLock({ $0.isClosed }) { throw failure }
         }
         state.withLock { $0.isVerifying = false }
     }

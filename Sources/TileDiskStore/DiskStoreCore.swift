@@ -21,6 +21,8 @@ final class DiskStoreCore: @unchecked Sendable {
     private var earlierEvictions = 0
     /// Whether all pages were checked since the last write that succeeded. Used on the queue only.
     private var isVerified = false
+    /// The connection, while it checks the files. Guarded by the lock of the state.
+    var checking: SQLConnection?
     /// Free bytes of the file system; tests replace it. Used on the queue only.
     var freeBytes: () -> Int
 
@@ -324,6 +326,8 @@ final class DiskStoreCore: @unchecked Sendable {
     func close() {
         let wasClosed = state.withLock { state in
             defer { state.isClosed = true }
+            // It may take minutes; the next damaged read begins another one.
+            checking?.interrupt()
             return state.isClosed
         }
         guard !wasClosed else { return }

@@ -68,7 +68,7 @@ extension SQLFailure {
     static let noProgress = SQLFailure(damage: "entries cannot be deleted")
 }
 
-/// A connection, used by one thread at a time.
+/// A connection, used by one thread at a time; another one may interrupt it.
 final class SQLConnection {
     private let handle: OpaquePointer
     private var isClosed = false
@@ -106,6 +106,9 @@ final class SQLConnection {
         statements = [:]
         sqlite3_close_v2(handle)
     }
+
+    /// Ends the statement that runs, from any thread. The connection must be open.
+    func interrupt() { sqlite3_interrupt(handle) }
 
     /// Limits the time for locks.
     func waitForLocks(until time: MonotonicTime) { deadline = time }

@@ -65,6 +65,33 @@ import TileCache
         #expect(store.statistics.resets == 1)
     }
 
+    /// A check of many pages does not hold up the end of a program.
+    @Test func closingEndsACheck() throws {
+        let (folder, disk, store, pages) = try Self.filled()
+        store.core.queue.suspend()
+        disk.set(.damagedReads(isWritable: true))
+        #expect(store.cause(MadeEntry.key(1)) == .corrupt)
+        disk.set(nil)
+        let ended = DispatchSemaphore(value: 0)
+        let before = disk.state.withLock { state in
+            // The first read of the check.
+            state.onRead = {
+                Thread.detachNewThread {
+                    store.close()
+                    ended.signal()
+                }
+                while !store.core.state.withLock({ $0.isClosed }) { sched_yield() }
+            }
+            return state.reads
+        }
+        store.core.queue.resume()
+        ended.wait()
+        let reads = disk.state.withLock { $0.reads } - before
+        #expect(reads < pages / 4, "\(reads) reads of \(pages) pages")
+        #expect(store.statistics.failures == 0 && store.statistics.resets == 0)
+        #expect(try Self.open(folder).bytes(MadeEntry.key(1)) != nil)
+    }
+
     @Test func nothingIsCheckedThatCannotBeReplaced() throws {
         let folder = ScratchFolder()
         try Self.fill(Self.open(folder))

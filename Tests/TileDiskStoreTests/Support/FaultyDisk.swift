@@ -32,6 +32,8 @@ final class FaultyDisk: @unchecked Sendable {
         var writes = 0
         var reads = 0
         var writtenBytes = 0
+        /// Called once, by the next read.
+        var onRead: (@Sendable () -> Void)?
         var dice: UInt64 = 88_172_645_463_325_252
 
         var total: Int { sizes.values.reduce(0) { $0 + Int($1) } }
@@ -171,6 +173,11 @@ private nonisolated(unsafe) let methods: UnsafeMutablePointer<sqlite3_io_methods
         return code
     }
     table.xRead = { file, buffer, count, offset in
+        let onRead = parts(file!).disk.state.withLock { state in
+            defer { state.onRead = nil }
+            return state.onRead
+        }
+        onRead?()
         let (fails, isDamaged) = parts(file!).disk.state.withLock { state -> (Bool, Bool) in
             state.reads += 1
             switch state.fault {
