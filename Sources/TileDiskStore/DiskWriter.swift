@@ -142,11 +142,12 @@ final class DiskWriter {
 
     /// Evicts until some pages can be written; `false` if no entries are left.
     func makeRoom(pages: Int) throws(SQLFailure) -> Bool {
-        while true {
-            let missing = try pages - freePages - max(budget.maximumPages - pageCount, 0)
-            guard missing > 0 else { return true }
-            guard try evict(pages: missing) else { return false }
-        }
+        try evict { () throws(SQLFailure) in try pages - freePages - max(budget.maximumPages - pageCount, 0) }
+    }
+
+    /// Evicts until some pages of the file are free; `false` if no entries are left.
+    private func makeFreePages(_ pages: Int) throws(SQLFailure) -> Bool {
+        try evict { () throws(SQLFailure) in try pages - freePages }
     }
 
     /// Changes the limit. Returns once the files are within the new one; until then the old one holds.
@@ -172,12 +173,34 @@ final class DiskWriter {
         budget = target
     }
 
+    /// Entries of a run; a page has more only if they are tiny.
+    private static let runEntries = 64
+
+    /// Evicts until no pages are missing; `false` if no entries are left.
+    private func evict(until missingPages: () throws(SQLFailure) -> Int) throws(SQLFailure) -> Bool {
+        var (first, evicted) = (0, 0)
+        while true {
+            let missing = try missingPages()
+            guard missing > 0 else { return true }
+            first = max(first, missing)
+            let before = entries
+            guard try evict(pages: missing, isRun: evicted > Self.runEntries * first) else { return false }
+            evicted += before - entries
+        }
+    }
+
     /// Evicts entries of low priority; `false` if there are none.
     ///
     /// Those of least priority in a sample, until about as many pages are free.
     /// The sample is all entries if there are few, else those of 16 random places. An index of all entries by priority
     /// would cost a write for each use.
-    private func evict(pages: Int) throws(SQLFailure) -> Bool {
+    ///
+    /// - Parameters:
+    ///   - pages: The number of pages.
+    ///   - isRun: Evicts the lowest of the sample and those that follow it in the table, but for those above the middle
+    ///     of the sample. SQLite frees a page once most of its rows are gone: tiny entries at random places leave all
+    ///     pages partly filled, and a third of them would go before many pages are free.
+    private func evict(pages: Int, isRun: Bool = false) throws(SQLFailure) -> Bool {
         var sample: [UInt64: (priority: Double, pages: Int)] = [:]
         func add(_ row: SQLStatement) {
             let id = row.bits(0)
@@ -214,6 +237,15 @@ final class DiskWriter {
             victims.append(id)
             freed += value.pages
             rule.advance(to: value.priority)
+        }
+        if isRun, !isSmall {
+            let middle = order[order.count / 2].value.priority
+            var run: [UInt64] = []
+            try connection.run("\(columns) WHERE id >= ? LIMIT \(Self.runEntries)", .bits(order[0].key)) { row in
+                add(row)
+                run.append(row.bits(0))
+            }
+            victims = run.filter { sample[$0].map { $0.priority <= middle } ?? false }
         }
         let before = entries
         try delete(victims)
@@ -357,15 +389,6 @@ final class DiskWriter {
                 pages = try freePages + estimate
                 guard try makeFreePages(pages) else { break }
             }
-        }
-    }
-
-    /// Evicts until some pages of the file are free; `false` if no entries are left.
-    private func makeFreePages(_ pages: Int) throws(SQLFailure) -> Bool {
-        while true {
-            let missing = try pages - freePages
-            guard missing > 0 else { return true }
-            guard try evict(pages: missing) else { return false }
         }
     }
 
