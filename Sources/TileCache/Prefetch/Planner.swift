@@ -244,8 +244,8 @@ extension ViewSnapshot {
                         (box.minX - x - width) / width, (x - box.maxX) / width,
                         (box.minY - y - height) / height, (y - box.maxY) / height,
                     ]
-                    let ring = Int(max(gaps.max() ?? 0, 0))
-                    rings[min(ring, margin - 1)].append(key)
+                    // Far from the origin rounding makes a gap as wide as a step between two numbers.
+                    rings[clampedInteger(gaps.max() ?? 0, below: margin)].append(key)
                     return true
                 }
             for ring in rings { ring.forEach(body) }

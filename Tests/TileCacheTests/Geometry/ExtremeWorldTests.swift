@@ -124,6 +124,50 @@ import Testing
         #expect(steps.reaches { view.frame().missingTileCount == 0 })
     }
 
+    /// A column of tiles of 16 pixels, at a place where the next number is 2^70 further. A view between the two numbers
+    /// shows the column, and the gap beside it is more tiles than an `Int` can count.
+    @Test func aMarginFarFromTheOriginIsPlanned() throws {
+        let (world, step) = (0x1p123, 0x1p70)
+        let level = PyramidLevel(
+            width: 16,
+            height: 64,
+            tileWidth: 16,
+            tileHeight: 16,
+            worldPixelsPerPixel: 1,
+            origin: WorldPoint(x: world - step, y: 0)
+        )
+        let pyramid = try TilePyramid(worldWidth: world, worldHeight: 64, wrapsX: true, levels: [level])
+        let scale = 256 / (step / 4)
+        let viewport = TileViewport(
+            center: WorldPoint(x: -step / 2, y: 32),
+            width: 256,
+            height: 16 * scale,
+            scale: scale
+        )
+        let needed = pyramid.neededTiles(under: viewport, at: 0).map { TileKey(layer: 0, $0) }
+        let shown = ViewSnapshot.Layer(
+            id: LayerID(0),
+            pyramid: pyramid,
+            level: 0,
+            needed: needed,
+            hasOwnList: false,
+            observations: []
+        )
+        let snapshot = ViewSnapshot(viewport: viewport, selection: TileLevelSelection(), margin: 1, layers: [shown])
+        let context = PlanContext(
+            now: 0,
+            workers: 4,
+            loadLatency: 40_000_000,
+            capacityTiles: 100,
+            effort: 0.5,
+            residency: { _ in .none }
+        )
+        var planner = Planner()
+        let plan = planner.makePlan(of: [(id: 0, snapshot: snapshot)], context: context)
+        #expect(plan.entries.map(\.key.coordinate.row) == [1, 2, 0, 3])
+        #expect(plan.entries.map(\.reason) == [.demand, .demand, .margin, .margin])
+    }
+
     /// `fill` inverts all of a tile of one pixel.
     private func holdsSmall(_ tile: LeasedTile, _ value: UInt32) -> Bool {
         tile.width > 1 ? holds(tile, value) : tile.withUnsafeBytes { $0.load(as: UInt32.self) == ~value }
