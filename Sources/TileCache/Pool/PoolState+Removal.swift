@@ -1,6 +1,6 @@
 /// Removal of layers. The tiles go at once, the index after the last load, job and lease of an entry.
 extension PoolState {
-    /// Begins the removal of a layer that no view shows. None of its tiles is loaded, and no load of it lands.
+    /// Begins the removal of a layer. None of its tiles is loaded, and no load of it lands.
     mutating func beginRemoval(ofLayer layer: Int) {
         beginInvalidation(layer: layer) { _ in true }
         layers.beginRemoval(of: layer)

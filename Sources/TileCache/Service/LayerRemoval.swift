@@ -18,8 +18,14 @@ extension CoreState {
     /// - Returns: Its record, to be released without the lock; `nil` if the layer is foreign or removed.
     mutating func beginRemoval(of id: LayerID, now: Int64) -> LayerRecord? {
         guard let record = record(of: id) else { return nil }
+        // First: views are fitted to what the layer's share leaves.
+        pool.beginRemoval(ofLayer: id.index)
         for place in views.indices {
-            guard let shown = views[place]?.model.layers, shown.contains(where: { $0.id == id }) else { continue }
+            guard let shown = views[place]?.model.layers, shown.contains(where: { $0.id == id }) else {
+                // They may have what was guaranteed to the layer.
+                if record.options.share.guaranteed > 0 { refit(view: place, now: now) }
+                continue
+            }
             let rest = shown.filter { $0.id != id }.map { ($0.id, $0.pyramid) }
             views[place]?.model.setLayers(rest, now: now, pool: &pool)
             callBack(view: place)
@@ -29,7 +35,6 @@ extension CoreState {
         changeAsked { asked, _ in asked.removeAll { $0.layer == id.index } }
         loseSaves { $0.layer == id }
         if let tiers = record.tiers { stores.close(tiers) }
-        pool.beginRemoval(ofLayer: id.index)
         layers.beginRemoval(of: id.index)
         // The next plan cancels its requests.
         effects.plans = true

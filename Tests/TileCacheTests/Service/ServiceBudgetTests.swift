@@ -90,6 +90,26 @@ import Testing
         #expect(view.shortfall.bytes > 0)
     }
 
+    /// What was guaranteed to a removed layer is there for the others at once: no view has to move.
+    @Test func aRemovedLayerLeavesItsShare() throws {
+        let cache = try StepScheduler.calm().cache(byteLimit: .mebibytes(2))
+        let pyramid = try ServiceSetup.pyramid()
+        let stays = try cache.addLayer(PlainSource(), pyramid: pyramid)
+        let options = LayerOptions(share: LayerShare(guaranteed: 0.9))
+        let goes = try cache.addLayer(PlainSource(layer: 1), pyramid: pyramid, options: options)
+        let views = [ServiceSetup.quiet(cache, [stays, goes]), ServiceSetup.quiet(cache, [stays])]
+        for view in views { view.update(ServiceSetup.viewport(500, 700)) }
+        // Twenty tiles do not fit the other tenth of 2 MiB.
+        func levels() -> [Int] {
+            cache.core.read { state in
+                views.indices.map { state.views[$0]?.model.layers.first?.needs.level ?? -1 }
+            }
+        }
+        #expect(levels().allSatisfy { $0 < 6 })
+        cache.removeLayer(goes)
+        #expect(levels() == [6, 6] && views.allSatisfy { $0.shortfall.bytes == 0 })
+    }
+
     @Test func sharesThatCannotBeAreRefused() throws {
         let cache = try TileCache(byteLimit: .mebibytes(2))
         let pyramid = try ServiceSetup.pyramid()
