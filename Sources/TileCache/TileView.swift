@@ -126,6 +126,9 @@ public final class TileView: Sendable {
     }
 
     /// Size of the needed tiles if they exceed the limit; 0 if they fit. Coarser ones are drawn until they do.
+    ///
+    /// Without ``TileCache/Configuration/fitsLevelToBudget`` the tiles under a viewport are not compared with the limit.
+    /// It is then 0, unless there is no room to list all of them.
     public var shortfall: ByteCount { .bytes(core.read { $0.views[id]?.model.shortfallBytes } ?? 0) }
 
     /// Waits of missed tiles that have become drawable since the last call, in nanoseconds.
