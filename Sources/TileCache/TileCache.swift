@@ -182,9 +182,9 @@ public final class TileCache: Sendable {
 
     /// The byte limit. A lower one evicts tiles at once, leased ones when they are released.
     ///
-    /// A higher one is clamped to the configuration's `maximumByteLimit`, and refused if the system denies memory for
-    /// its tables. Under memory pressure (``noteMemoryPressure(_:)``) only a part of it is in force:
-    /// ``TileCacheStatistics/MemoryUse/limit``.
+    /// A higher one is clamped to the configuration's `maximumByteLimit`; if that was not set and the system denied the
+    /// addresses for it, to the configuration's `byteLimit`. Under memory pressure (``noteMemoryPressure(_:)``) only a
+    /// part of it is in force: ``TileCacheStatistics/MemoryUse/limit``.
     public var byteLimit: ByteCount {
         get { .bytes(core.read { $0.fullByteLimit }) }
         set { core.setByteLimit(newValue.bytes) }

@@ -308,7 +308,8 @@ TILECACHE_API tilecache_status tilecache_shutdown(tilecache_cache *cache, int64_
  * A lower limit evicts tiles at once, leased ones when they are released.
  *
  * @return TILECACHE_ERROR_LIMIT_CLAMPED if the limit is above the configuration's maximum_byte_limit, which is set
- *        instead, or if the system denies memory for larger tables: the limit stays. tilecache_last_error() names it.
+ *        instead. If that was not set and the system denied the addresses for it, the configuration's byte_limit is.
+ *        tilecache_last_error() names the limit.
  */
 TILECACHE_API tilecache_status tilecache_set_byte_limit(tilecache_cache *cache, int64_t bytes);
 
