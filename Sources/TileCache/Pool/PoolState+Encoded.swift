@@ -101,6 +101,20 @@ extension PoolState {
         return .granted(bytes)
     }
 
+    /// Ends the load of a tile of which a synthesized one is made: the bytes that the source holds for it go.
+    ///
+    /// - Returns: Its result. Refused if it failed after a refusal of memory, which then stays noted for the tile.
+    mutating func endChild(of ticket: LoadTicket, _ answer: LoadResult) -> LoadResult {
+        guard let load = loads[ticket] else { return answer }
+        let result = outcome(answer, of: load)
+        loads.change(ticket.load) {
+            $0.heldBytes = 0
+            if result != .refused { $0.refusedPages = nil }
+        }
+        ledger.noteHeld(-load.heldBytes)
+        return result
+    }
+
     /// Counts a copy of a payload for its decoder; returns whether there is room.
     mutating func reserveForDecode(_ ticket: CodecTicket) -> Bool {
         guard ticket.form.isEncoded, !isOverLimit, fitsHeld(ticket.form.byteCount), makeBytes(ticket.form.byteCount)

@@ -116,9 +116,7 @@ extension CacheCore {
             guard let request = state.requests.remove(ticket.load)?.value else { return }
             if result == .cancelled { state.effects.unwanted.append(request) }
         }
-        // The source's bytes for this tile end with it.
-        _ = holdEncoded(0, for: ticket)
-        return result
+        return perform { $0.pool.endChild(of: ticket, result) }
     }
 
     /// Hands a request to a source without retaining it, so that its end is noticed.

@@ -423,6 +423,31 @@ import Testing
         #expect(cache.statistics.memory.inFlight.bytes == 0)
     }
 
+    /// A source that wants to hold more bytes than there are for each tile.
+    private final class GreedySource: TileSource {
+        private let state = Lock(0)
+        var requests: Int { state.withLock { $0 } }
+
+        func requestTile(_ request: TileRequest) {
+            state.withLock { $0 += 1 }
+            if !request.holdsEncoded(.mebibytes(64)) { request.fail() }
+        }
+    }
+
+    /// Memory that a descendant's source is refused is refused to the tile. It did not fail, and is not tried again at
+    /// once.
+    @Test func aRefusalOfADescendantIsOneOfTheTile() throws {
+        let scene = try StillScene(tiles: 16)
+        let source = GreedySource()
+        let options = LayerOptions(synthesizedLevels: 6)
+        let layer = try scene.cache.addLayer(source, pyramid: scene.pyramid, options: options)
+        let view = ServiceSetup.quiet(scene.cache, [layer])
+        view.update(needing: [NeededTile(layer: layer, tile: TileCoordinate(level: 5, column: 0, row: 0))])
+        scene.run()
+        let loads = scene.cache.statistics.loads
+        #expect(loads.refused == 1 && loads.failed == 0 && source.requests == 1)
+    }
+
     @Test func whatCannotBeMadeIsRefused() throws {
         let cache = try TileCache(byteLimit: .mebibytes(1))
         let world = try MadeWorld(width: 256, height: 256, depth: 4)
