@@ -27,6 +27,13 @@ struct RequestedTile: Hashable, Sendable {
     var isMargin: Bool
 }
 
+/// A tile that the application wants to be prefetched once.
+struct AskedTile: Hashable, Sendable {
+    var key: TileKey
+    /// Whether the near store turned out not to have it, so that it waits for the ceilings on requests.
+    var isLost = false
+}
+
 /// Makes one plan for all views: needed tiles, then prefetches. Only urgent prefetches come first.
 struct Planner: Sendable {
     /// Policies by view and layer.
@@ -42,7 +49,7 @@ struct Planner: Sendable {
     mutating func makePlan(
         of views: [(id: Int, snapshot: ViewSnapshot)],
         pins: [TileKey] = [],
-        asked: [TileKey] = [],
+        asked: [AskedTile] = [],
         requested: [RequestedTile] = [],
         context: PlanContext
     ) -> Plan {
@@ -76,9 +83,9 @@ struct Planner: Sendable {
         for tile in requested where tile.isMargin { plan.appendMargin(tile.key) }
         for view in views { view.snapshot.forEachMarginTile { plan.appendMargin($0) } }
         for view in views { appendDestination(of: view.snapshot, to: &plan, context: context) }
-        for key in asked {
-            var entry = PlanEntry(key: key, value: Self.destinationValue, reason: .prefetch)
-            entry.isNear = context.isNear?(key) ?? false
+        for tile in asked {
+            var entry = PlanEntry(key: tile.key, value: Self.destinationValue, reason: .prefetch)
+            entry.isNear = !tile.isLost && (context.isNear?(tile.key) ?? false)
             plan.entries.append(entry)
         }
         let firstGuess = plan.entries.count

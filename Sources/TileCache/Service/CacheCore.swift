@@ -205,7 +205,7 @@ final class CacheCore: Sendable {
         var watched: Set<Int>
         var pins: [TileKey]
         /// Tiles to prefetch once.
-        var asked: [TileKey]
+        var asked: [AskedTile]
         /// Pending requests of hosts.
         var requested: [FetchID: Fetches.Record]
         var haveRested: Bool

@@ -21,7 +21,12 @@ extension CoreState {
         let isOutdated = pool.loads[ticket] == nil
         pool.finishLoad(ticket.load, result, now: now)
         synthesis.noteEnd(of: ticket.load)
-        if !isOutdated, asked.contains(ticket.key) { changeAsked { asked, _ in asked.removeAll { $0 == ticket.key } } }
+        if !isOutdated, asks(for: ticket.key) {
+            // One that its near store has lost waits for the ceilings.
+            changeAsked { asked, _ in
+                asked.removeAll { $0.key == ticket.key && (result != .cancelled || !$0.isLost) }
+            }
+        }
         // The tile may be evicted for others that found no room.
         if wantsRoom(now: now) { effects.plans = true }
         if result == .pixels || result == .absent { noteReady(ticket.key) }

@@ -34,7 +34,7 @@ struct CoreState: ~Copyable {
     fileprivate(set) var acquisitions: UInt64 = 0
     var pins = Pins()
     /// Tiles to prefetch once.
-    private(set) var asked: [TileKey] = []
+    private(set) var asked: [AskedTile] = []
     /// Address ranges of the slots, by class.
     private(set) var slotRegions: [MemoryRegion] = []
     let pageRegion: MemoryRegion
@@ -89,12 +89,19 @@ struct CoreState: ~Copyable {
     // MARK: - Lists in the ledger
 
     /// Changes the tiles to prefetch once. Without room for the list, it is emptied.
-    mutating func changeAsked(_ body: (inout [TileKey], borrowing PoolState) -> Void) {
-        let before = asked.count * MemoryLayout<TileKey>.stride
+    mutating func changeAsked(_ body: (inout [AskedTile], borrowing PoolState) -> Void) {
+        let before = asked.count * MemoryLayout<AskedTile>.stride
         body(&asked, pool)
-        guard !pool.charge(asked.count * MemoryLayout<TileKey>.stride - before, to: .views) else { return }
+        guard !pool.charge(asked.count * MemoryLayout<AskedTile>.stride - before, to: .views) else { return }
         asked = []
         pool.note(-before, in: .views)
+    }
+
+    borrowing func asks(for key: TileKey) -> Bool { asked.contains { $0.key == key } }
+
+    /// Notes that the near store has lost a tile to prefetch once. It is not read again for each plan.
+    mutating func noteLost(_ key: TileKey) {
+        for place in asked.indices where asked[place].key == key { asked[place].isLost = true }
     }
 
     /// Changes the tiles to give to stores. Without room for the queue, none of them is stored.

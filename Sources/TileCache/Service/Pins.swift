@@ -186,10 +186,10 @@ extension CacheCore {
                 state.pruneAsked()
                 state.changeAsked { list, pool in
                     let most = min(pool.ledger.limit / 4 / pool.slotBytes(ofLayer: layer.index), Self.maximumAsked)
-                    var asked = Set(list)
+                    var asked = Set(list.map(\.key))
                     for tile in some where list.count < most {
                         let key = TileKey(layer: layer.index, tile)
-                        if pool.wantsLoad(key), asked.insert(key).inserted { list.append(key) }
+                        if pool.wantsLoad(key), asked.insert(key).inserted { list.append(AskedTile(key: key)) }
                     }
                 }
             }
@@ -200,7 +200,7 @@ extension CacheCore {
 
 extension CoreState {
     /// Forgets requested prefetches that have ended.
-    mutating func pruneAsked() { changeAsked { asked, pool in asked = asked.filter { pool.wantsLoad($0) } } }
+    mutating func pruneAsked() { changeAsked { asked, pool in asked = asked.filter { pool.wantsLoad($0.key) } } }
 }
 
 extension TileCache {

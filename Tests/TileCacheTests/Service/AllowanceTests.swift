@@ -135,4 +135,29 @@ import Testing
         #expect(origin.loads.count == 2 && run.scene.resident(0..<1, of: run.layer) == 1)
         #expect(run.scene.cache.prefetchCounts(of: run.layer)?.requests == 1)
     }
+
+    /// The store has the tile, but it has expired, and the ceiling is used up. The wish waits for that. Meanwhile the
+    /// store is not read for each plan.
+    @Test func wishesForExpiredTilesWaitForTheCeiling() throws {
+        let store = MemoryStore()
+        let (origin, clock) = (LayerStoreTests.Origin(), LayerStoreTests.Clock())
+        origin.freshness = TileStoreFreshness(stored: 1_000_000, expires: 1_000_001)
+        try LayerStoreTests.Run([store], origin, clock: clock).need(0..<1)
+        clock.seconds = 1_000_002
+        let run = try LayerStoreTests.Run([store], origin, clock: clock)
+        let cache = run.scene.cache
+        try cache.setPrefetchAllowance(.priced(PrefetchTerms(requestsPerMinute: 1)), of: run.layer)
+        cache.prefetch([run.scene.tile(1)], of: run.layer)
+        run.scene.run()
+        #expect(origin.loads.count == 2)
+        cache.prefetch([run.scene.tile(0)], of: run.layer)
+        run.scene.run()
+        let reads = store.gets
+        // Another plan.
+        cache.prefetch([], of: run.layer)
+        run.scene.run()
+        #expect(origin.loads.count == 2 && store.gets == reads)
+        #expect(run.scene.scheduler.reaches { run.scene.resident(0..<1, of: run.layer) == 1 })
+        #expect(origin.loads.count == 3 && cache.prefetchCounts(of: run.layer)?.requests == 2)
+    }
 }

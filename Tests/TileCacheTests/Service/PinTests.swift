@@ -216,7 +216,7 @@ import Testing
         let before = bytes()
         cache.prefetch(tiles, of: layer)
         #expect(cache.core.lock.withLock { $0.asked.count } == 64)
-        #expect(bytes() - before == 64 * MemoryLayout<TileKey>.stride)
+        #expect(bytes() - before == 64 * MemoryLayout<AskedTile>.stride)
         let first = try #require(source.taken(by: steps).first)
         let needed = TileCoordinate(level: 6, column: 40, row: 60)
         view.update(needing: [NeededTile(layer: layer, tile: needed)])
@@ -230,7 +230,7 @@ import Testing
         third.fail(.permanent)
         #expect(steps.reaches { cache.statistics.loads.failed == 1 })
         cache.prefetch([third.tile], of: layer)
-        #expect(!cache.core.lock.withLock { $0.asked.contains { $0.coordinate == third.tile } })
+        #expect(!cache.core.lock.withLock { $0.asked.contains { $0.key.coordinate == third.tile } })
         cache.removeLayer(layer)
         #expect(cache.core.lock.withLock { $0.asked.isEmpty })
     }
