@@ -140,24 +140,24 @@ extension CacheCore {
 
     func setLayers(_ layers: [LayerID], ofView place: Int, _ makePolicy: (PrefetchProfile?) -> any PrefetchPolicy) {
         let now = MonotonicTime.bounded(clock())
-        let set = perform { state -> (serial: Int, layers: [(id: LayerID, profile: PrefetchProfile?)], isNew: Bool)? in
+        let set = perform { state -> (serial: Int, isNew: Bool)? in
             guard !state.isShutDown, let view = state.views[place] else { return nil }
             var known: [(LayerID, TilePyramid)] = []
             for layer in layers where !known.contains(where: { $0.0 == layer }) {
                 if let record = state.record(of: layer) { known.append((layer, record.pyramid)) }
             }
             state.views[place]?.model.setLayers(known, now: now, pool: &state.pool)
-            let profiled = known.map { (id: $0.0, profile: state.record(of: $0.0)?.options.profile) }
-            return (view.serial, profiled, view.model.layers.isEmpty && view.model.viewport == nil)
+            return (view.serial, view.model.layers.isEmpty && view.model.viewport == nil)
         }
         guard let set else { return }
-        setPolicies(ofView: set.serial, layers: set.layers, makePolicy)
-        // The view or one of the layers may have gone meanwhile, before its policies were there to be removed.
-        let (hasView, gone) = read { state in
-            (state.views[place]?.serial == set.serial, set.layers.map(\.id).filter { state.record(of: $0) == nil })
+        // Until they are those of the view: meanwhile it or one of the layers may have gone, before its policies were
+        // there to be removed, or another thread may have set other layers.
+        var made: [LayerID]?
+        while let shown = read({ $0.shownLayers(ofView: place, serial: set.serial) }), shown.map(\.id) != made {
+            setPolicies(ofView: set.serial, layers: shown, makePolicy)
+            made = shown.map(\.id)
         }
-        if !hasView { removePolicies(ofView: set.serial) }
-        for layer in gone { removePolicies(ofLayer: layer) }
+        if read({ $0.views[place]?.serial != set.serial }) { removePolicies(ofView: set.serial) }
         // After the policies: a plan without them would prefetch nothing. A new view has no needs yet.
         if !set.isNew { perform { $0.effects.plans = true } }
     }
@@ -178,6 +178,15 @@ extension CacheCore {
 }
 
 extension CoreState {
+    /// Layers of a view, and their profiles; `nil` if it has gone.
+    fileprivate borrowing func shownLayers(
+        ofView place: Int,
+        serial: Int
+    ) -> [(id: LayerID, profile: PrefetchProfile?)]? {
+        guard let view = views[place], view.serial == serial else { return nil }
+        return view.model.layers.map { (id: $0.id, profile: record(of: $0.id)?.options.profile) }
+    }
+
     /// A needed tile that is compressed as a block. Payloads are left to the workers.
     func firstCompressedNeed(ofView view: ViewRecord) -> EntryID? {
         for layer in view.model.layers {

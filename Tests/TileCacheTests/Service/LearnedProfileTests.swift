@@ -74,6 +74,33 @@ import Testing
         #expect(steps.runAll() && cache.shutdown() && cache.learnedProfile(of: layer) == nil)
     }
 
+    /// Two threads set the layers of a view, one while the other has not come to the policies yet.
+    @Test func aViewHasThePoliciesOfTheLayersThatItShows() throws {
+        let steps = StepScheduler.calm()
+        var configuration = TileCache.Configuration(byteLimit: .mebibytes(8))
+        steps.adopt(&configuration)
+        let run = configuration.executor.run
+        // Used by one thread only.
+        nonisolated(unsafe) var meanwhile: (() -> Void)?
+        configuration.executor.run = { queue, step in
+            run(queue, step)
+            let once = meanwhile
+            meanwhile = nil
+            once?()
+        }
+        let cache = try TileCache(configuration)
+        let pyramid = try ServiceSetup.pyramid()
+        let layers = try (0..<2).map { try cache.addLayer(PlainSource(layer: $0), pyramid: pyramid) }
+        let view = cache.makeView(layers: [])
+        #expect(steps.runAll())
+        meanwhile = { view.layers = [layers[1]] }
+        // A plan is queued as soon as the first thread has set the layers.
+        cache.core.lock.withLock { $0.effects.plans = true }
+        view.layers = [layers[0]]
+        #expect(view.layers == [layers[1]])
+        #expect(cache.learnedProfile(of: layers[0]) == nil && cache.learnedProfile(of: layers[1]) != nil)
+    }
+
     /// What both viewed was viewed in one session.
     @Test func viewsOfOneSessionAreJoined() throws {
         let cache = try cache()
