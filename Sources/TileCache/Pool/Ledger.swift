@@ -132,6 +132,14 @@ extension PoolState {
         notePeaks()
     }
 
+    /// Ends a lowered limit that is met, now that memory has gone.
+    mutating func noteReturned() {
+        guard isOverLimit, committedBytes <= ledger.limit else { return }
+        // The flag stayed set until now, so nothing was taken.
+        ledger.noteLimit(committed: committedBytes)
+        effects.plans = true
+    }
+
     mutating func notePeaks() {
         let committed = committedBytes
         if !isOverLimit, committed > ledger.limit {
@@ -160,6 +168,7 @@ extension PoolState {
     mutating func note(_ growth: Int, in account: Ledger.Account) {
         ledger.add(growth, to: account)
         noteTaken()
+        if growth < 0 { noteReturned() }
     }
 
     /// Bytes of decoded pixels and of compressed blocks before rounding to pages.

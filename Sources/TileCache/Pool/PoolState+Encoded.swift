@@ -112,6 +112,7 @@ extension PoolState {
             if result != .refused { $0.refusedPages = nil }
         }
         ledger.noteHeld(-load.heldBytes)
+        noteReturned()
         return result
     }
 
@@ -131,6 +132,7 @@ extension PoolState {
     mutating func finishDecode(_ ticket: CodecTicket) {
         ledger.noteHeld(-ticket.form.byteCount)
         codecJobs.resume()
+        noteReturned()
     }
 
     /// Whether the limit has room for more held bytes if all tiles were evicted.

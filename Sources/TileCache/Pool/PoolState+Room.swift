@@ -227,10 +227,7 @@ extension PoolState {
                 if slots[Int(range.slotClass)].isFree { effects.plans = true }
             }
         }
-        guard isOverLimit, committedBytes <= ledger.limit else { return }
-        // The flag stayed set until now, so nothing was taken.
-        ledger.noteLimit(committed: committedBytes)
-        effects.plans = true
+        noteReturned()
     }
 }
 

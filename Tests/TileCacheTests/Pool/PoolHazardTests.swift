@@ -357,6 +357,38 @@ import Testing
         #expect(!small.isOverLimit)
     }
 
+    /// A copy for a decoder, and bytes outside of the pool, go: a lowered limit may be met then, and nothing is refused
+    /// from then on.
+    @Test func aLoweredLimitIsMetByWhatIsReturned() throws {
+        let small = TilePool(tiles: 8) { $0.compressedTier = true }
+        small.install([small.demand(key(0))])
+        let ticket = try #require(small.beginLoad())
+        let block = small.pool.reserveEncoded(ticket, bytes: 500, checksum: 1)
+        #expect(block != nil)
+        small.end(ticket)
+        small.pool.moveToEncoded(small.pool.table.find(key(0)))
+        small.install([small.demand(key(0))])
+        guard case .promote(let decoding)? = small.pool.nextJob(now: 0) else {
+            Issue.record("the payload is not decoded")
+            return
+        }
+        let isCopied = small.pool.reserveForDecode(decoding)
+        small.pool.beginDecode()
+        // A slot and a page, without the copy.
+        small.pool.setByteLimit(2 * TilePool.tileBytes)
+        #expect(isCopied && small.isOverLimit)
+        small.pool.finishDecode(decoding)
+        #expect(!small.isOverLimit)
+
+        let other = TilePool(tiles: 16) { $0.grantsBookkeeping = false }
+        let isCharged = other.pool.charge(8 * TilePool.tileBytes, to: .stores)
+        other.pool.setByteLimit(6 * TilePool.tileBytes)
+        #expect(isCharged && other.isOverLimit)
+        other.pool.note(-8 * TilePool.tileBytes, in: .stores)
+        let (hasRoom, plans) = (other.pool.charge(100, to: .views), other.pool.takeEffects().plans)
+        #expect(hasRoom && plans && !other.isOverLimit)
+    }
+
     @Test func pixelsWithoutAPlaceAreNoPixels() throws {
         let small = TilePool(tiles: 4)
         let late = small.pool.addLayer(tileBytes: TilePool.tileBytes, reservesLate: true)

@@ -311,12 +311,14 @@ extension PoolModel {
                     try require(found == [work.stamp], "its block was taken")
                 }
                 try write(work.stamp, to: range)
+                let wasOver = pool.isOverLimit
                 if work.isDecoding { pool.finishDecode(work.ticket) }
+                let isMet = wasOver && !pool.isOverLimit
                 let isDecoded = work.ticket.form.isEncoded && random.oneIn(2)
                 let result = isIntact ? PromotionResult.pixels : isDecoded ? .undecodable : .damaged
                 if isCurrent { count(result) }
                 pool.finishPromotion(work.ticket, result)
-                try require(pool.takeEffects().plans == !isIntact, "a lost tile is loaded again")
+                try require(pool.takeEffects().plans == (!isIntact || isMet), "a lost tile is loaded again")
             }
         case .peek:
             let isDecoded = work.ticket.form.isEncoded && random.oneIn(2)

@@ -182,6 +182,8 @@ final class PoolModel {
         committedBefore = pool.committedBytes
         isOverAllowed = pool.isOverLimit
         let wasOver = pool.isOverLimit
+        // Of operations that do not look at them.
+        _ = pool.takeEffects()
         try body()
         try letGo()
         let after = protected
