@@ -363,11 +363,17 @@ package final class VirtualCache {
         guard pool.hasLanded(ticket.key, .pixels) else { return tier != nil }
         if ticket.isDemand || pool.isNeeded(ticket.key) || took >= SaveQueue.expensive {
             tiers.write(ticket.key, bytes: entryBytes(ofLayer: ticket.key.layer), before: tier)
-        } else {
+        } else if hasRoomForUnsaved(ticket.key) {
             pool.markUnsaved(ticket.key)
             unsaved[ticket.key] = .some(tier)
         }
         return tier != nil
+    }
+
+    /// Whether a tile can wait until it is drawn. As in the service, those that were evicted undrawn make room.
+    private func hasRoomForUnsaved(_ key: TileKey) -> Bool {
+        if unsaved.count >= SaveQueue.mostUndrawn { unsaved = unsaved.filter { pool.isUnsaved($0.key) } }
+        return unsaved.count < SaveQueue.mostUndrawn || unsaved[key] != nil
     }
 
     /// Writes tiles that have been drawn for the first time.
@@ -471,6 +477,8 @@ package final class VirtualCache {
     package var counters: PoolCounters { pool.counters }
     /// Number of plans.
     var planCount: Int { Int(pool.queue.epoch) }
+    /// Number of tiles that wait until they are drawn.
+    var unsavedCount: Int { unsaved.count }
     package var bookkeepingBytes: Int { pool.bookkeepingBytes }
     package var committedBytes: Int { pool.committedBytes }
     package var loadsInFlight: Int { pool.loads.count }

@@ -291,4 +291,37 @@ import Testing
                 && counters.prefetches.useful + counters.prefetches.late > 0
         )
     }
+
+    /// Wishes for a tile that is never drawn, another one for each needed tile.
+    private struct VainWishes: PrefetchPolicy {
+        mutating func observe(_ frame: FrameObservation) {}
+
+        mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {
+            guard let column = target.needed.first?.coordinate.column else { return }
+            let tile = TileCoordinate(level: target.level, column: column + 8000, row: 0)
+            wishes.wish(for: tile, layer: target.layer, value: 1)
+        }
+    }
+
+    /// Tiles that wait to be drawn before tiers get them are as many as in the service, however many are prefetched.
+    @Test func tilesEvictedUndrawnAreForgotten() throws {
+        var options = VirtualCache.Options()
+        options.byteLimit = 8 * Self.tileBytes
+        options.grantsBookkeeping = true
+        options.compressedTier = false
+        let tiers = VirtualTiers([.init(name: "disk", latency: Self.millisecond)])
+        let cache = VirtualCache(options: options, expectedLatency: Self.millisecond, tiers: tiers) { _, _ in
+            Self.millisecond
+        }
+        let pyramid = try TilePyramid.powerOfTwo(worldWidth: 1 << 22, worldHeight: 256)
+        let layer = cache.addLayer(tileBytes: Self.tileBytes)
+        let view = cache.addView(layers: [(layer: layer, pyramid: pyramid, policy: VainWishes())])
+        for column in 0..<1500 {
+            let center = WorldPoint(x: Double(column) * 256 + 128, y: 128)
+            let viewport = TileViewport(center: center, width: 200, height: 200)
+            cache.frame(view: view, viewport, at: Int64(column) * 16 * Self.millisecond)
+        }
+        let started = cache.prefetchCounts(ofLayer: layer).started
+        #expect(started > 1400 && cache.unsavedCount <= SaveQueue.mostUndrawn)
+    }
 }
