@@ -118,10 +118,16 @@ struct CoreState: ~Copyable {
 
     // MARK: - Memory
 
-    mutating func add(_ region: MemoryRegion, ofSlotClass slotClass: Int) { slotRegions.put(region, at: slotClass) }
+    mutating func add(_ region: MemoryRegion, ofSlotClass slotClass: Int) {
+        if slotClass < slotRegions.count { effects.unmapped.append(slotRegions[slotClass]) }
+        slotRegions.put(region, at: slotClass)
+    }
 
     /// Forgets the address ranges of classes that the pool no longer has.
-    mutating func cutSlotRegions() { slotRegions.removeLast(slotRegions.count - pool.slots.count) }
+    mutating func cutSlotRegions() {
+        effects.unmapped += slotRegions[pool.slots.count...]
+        slotRegions.removeLast(slotRegions.count - pool.slots.count)
+    }
 
     func address(of slot: SlotID, layer: Int) -> UInt { address(of: slot, slotClass: pool.layers[layer].slotClass) }
 

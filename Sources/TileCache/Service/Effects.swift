@@ -22,11 +22,15 @@ struct Effects: Sendable {
     /// Memory to decommit, and the regions by kind.
     var decommits: [LeavingMemory] = []
     var regions: [CoreState.Region] = []
+    /// Address ranges without a use. Their last references go outside of the lock.
+    var unmapped: [MemoryRegion] = []
 
     /// Whether there are steps for queues.
     var queuesSteps: Bool { plans || setsTimer || !workers.isEmpty || !calls.isEmpty || !fetchEnds.isEmpty }
 
-    var isEmpty: Bool { !queuesSteps && wakes == 0 && unwanted.isEmpty && lostSaves.isEmpty }
+    var isEmpty: Bool {
+        !queuesSteps && wakes == 0 && unwanted.isEmpty && lostSaves.isEmpty && unmapped.isEmpty
+    }
 }
 
 /// Call of a view's handler.

@@ -47,7 +47,9 @@ extension CoreState {
             for index in layers.removed where pool.finishRemoval(ofLayer: index) {
                 // The plan is dropped, and with it the needs of other layers.
                 effects.plans = true
-                pool.note(-layers.finishRemoval(of: index), in: .layers)
+                let (bytes, spare) = layers.finishRemoval(of: index)
+                pool.note(-bytes, in: .layers)
+                if let spare { effects.unmapped.append(spare) }
                 // Only now has no worker one for this layer.
                 dropStoreCodec()
             }

@@ -84,11 +84,12 @@ struct Layers: RandomAccessCollection {
         removed.append(layer)
     }
 
-    /// Ends the removal of a layer; returns its bytes in the ledger.
-    mutating func finishRemoval(of layer: Int) -> Int {
+    /// Ends the removal of a layer; returns its bytes in the ledger, and its spare tile.
+    mutating func finishRemoval(of layer: Int) -> (bytes: Int, spare: MemoryRegion?) {
         removed.removeAll { $0 == layer }
+        let spare = records[layer].synthesis?.spare
         records[layer].synthesis = nil
-        return records[layer].byteCount
+        return (records[layer].byteCount, spare)
     }
 
     /// Forgets the records of indices that the pool no longer has.

@@ -93,6 +93,21 @@ import Testing
         }
     }
 
+    /// Address ranges are unmapped after the lock is released: that may take long.
+    @Test func rangesOutliveTheHoldOfTheLock() throws {
+        let cache = try StepScheduler.calm().cache(byteLimit: .mebibytes(8))
+        let options = LayerOptions(synthesizedLevels: 1)
+        let layer = try cache.addLayer(PlainSource(), pyramid: try pyramid(), options: options)
+        weak let slots = cache.core.read { $0.slotRegions[0] }
+        weak let spare = cache.core.read { $0.layers[0].synthesis?.spare }
+        _ = cache.core.perform { $0.beginRemoval(of: layer, now: 0) }
+        let areThere = cache.core.perform { state -> Bool in
+            while state.finishRemovals() {}
+            return state.slotRegions.isEmpty && slots != nil && spare != nil
+        }
+        #expect(areThere && slots == nil && spare == nil)
+    }
+
     /// Tables of a layer: itself in both tables, and its levels in two.
     @Test func tablesOfALayerAreCounted() throws {
         let level = MemoryLayout<PyramidLevel>.stride + MemoryLayout<LayerRecord.TileSize>.stride
