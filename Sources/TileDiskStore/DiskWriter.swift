@@ -384,7 +384,7 @@ final class DiskWriter {
                 break
             } catch {
                 // The estimate was too low, or the disk is full; freed pages need none of its room.
-                guard error.isLackOfRoom, attempt < 3 else { throw error }
+                guard error.kind == .full, attempt < 3 else { throw error }
                 next = done
                 pages = try freePages + estimate
                 guard try makeFreePages(pages) else { break }
@@ -537,7 +537,7 @@ final class DiskWriter {
             try store()
         } catch {
             // A row takes two pages at most, and hardly ever one: room is made only if there is none.
-            guard error.isLackOfRoom, try makeFreePages(4) else { throw error }
+            guard error.kind == .full, try makeFreePages(4) else { throw error }
             try store()
         }
         (numbers[name], generations[number]) = (number, generation)

@@ -19,8 +19,6 @@ struct SQLFailure: Error {
         case readOnly
         /// There is no room, in the file or on the disk.
         case full
-        /// The user may not store more on the disk.
-        case quota
         /// The lock was not obtained in time.
         case busy
         /// The store is closed.
@@ -34,8 +32,7 @@ struct SQLFailure: Error {
 
     private init(_ kind: Kind, _ message: String) { (self.kind, self.message) = (kind, message) }
 
-    /// A failure from SQLite's code and the error of the system's call that caused it, if one did.
-    init(_ code: Int32, _ message: String, system: Int32 = 0) {
+    init(_ code: Int32, _ message: String) {
         self.message = message
         kind =
             switch code & 0xFF {
@@ -46,17 +43,12 @@ struct SQLFailure: Error {
             case SQLITE_READONLY: code == SQLITE_READONLY | 4 << 8 ? .damaged : .readOnly
             case SQLITE_FULL: .full
             case SQLITE_BUSY, SQLITE_LOCKED: .busy
-            // SQLite calls only ENOSPC "full".
-            case SQLITE_IOERR where system == EDQUOT: .quota
             default: .failed
             }
     }
 }
 
 extension SQLFailure {
-    /// Whether evicting may help: pages that are freed need no room on the disk.
-    var isLackOfRoom: Bool { kind == .full || kind == .quota }
-
     init(damage message: String) { self.init(SQLITE_CORRUPT, message) }
 
     static let noMemory = SQLFailure(SQLITE_NOMEM, "there is no memory")
@@ -180,8 +172,7 @@ final class SQLConnection {
     private func check(_ code: Int32) throws(SQLFailure) { if code != SQLITE_OK { throw failure() } }
 
     private func failure() -> SQLFailure {
-        let message = String(cString: sqlite3_errmsg(handle))
-        return SQLFailure(sqlite3_extended_errcode(handle), message, system: sqlite3_system_errno(handle))
+        SQLFailure(sqlite3_extended_errcode(handle), String(cString: sqlite3_errmsg(handle)))
     }
 }
 

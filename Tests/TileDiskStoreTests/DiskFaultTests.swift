@@ -247,34 +247,6 @@ import TileCache
         #expect(again.statistics.failures == 0, "\(again.lastFailure ?? "")")
     }
 
-    /// SQLite reports an exhausted quota as an I/O error.
-    @Test func anExhaustedQuotaIsALackOfRoom() throws {
-        let folder = ScratchFolder()
-        try Self.open(folder).close()
-        let disk = FaultyDisk()
-        let connection = try SQLConnection(path: folder.database, isReadOnly: false, vfs: disk.name)
-        try DiskSchema.configure(connection)
-        func kind(_ fault: FaultyDisk.Fault) -> SQLFailure.Kind? {
-            disk.set(fault)
-            defer { disk.set(nil) }
-            do {
-                try connection.run("INSERT INTO payload VALUES (1, zeroblob(100000))")
-                return nil
-            } catch {
-                #expect(error.isLackOfRoom == (error.kind != .failed))
-                return error.kind
-            }
-        }
-        let size = folder.byteCount
-        // Writing the journal fails, then writing the database.
-        for bytes in [size, size + 100_000] {
-            #expect(kind(.quota(bytes: bytes)) == .quota)
-            #expect(kind(.full(bytes: bytes)) == .full)
-            #expect(kind(.errors(oneIn: 1)) == .failed)
-        }
-        #expect(kind(.quota(bytes: .max)) == nil)
-    }
-
     @Test(arguments: [4, 40, 400] as [UInt64])
     func readsAndWritesThatFail(chances: UInt64) throws {
         let folder = ScratchFolder()

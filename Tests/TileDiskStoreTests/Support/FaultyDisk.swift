@@ -1,5 +1,4 @@
 import CTileSQLite
-import Foundation
 import Synchronization
 import TileCache
 
@@ -13,8 +12,6 @@ final class FaultyDisk: @unchecked Sendable {
         case powerCut(after: Int)
         /// Maximum bytes of all files together.
         case full(bytes: Int)
-        /// The same of a user's quota: an I/O error, whose cause the system states.
-        case quota(bytes: Int)
         case readOnly
         /// One in this number of reads and writes fails, on average.
         case errors(oneIn: UInt64)
@@ -186,10 +183,7 @@ private nonisolated(unsafe) let methods: UnsafeMutablePointer<sqlite3_io_methods
             default: return (false, false)
             }
         }
-        if fails {
-            errno = EIO
-            return ioError
-        }
+        if fails { return ioError }
         let code = base(file).xRead(real(file), buffer, count, offset)
         if isDamaged, offset >= 16_384 { buffer?.initializeMemory(as: UInt8.self, repeating: 0xAB, count: Int(count)) }
         return code
@@ -204,9 +198,6 @@ private nonisolated(unsafe) let methods: UnsafeMutablePointer<sqlite3_io_methods
             case .full(let bytes):
                 let growth = max(offset + Int64(count) - (state.sizes[path] ?? 0), 0)
                 if state.total + Int(growth) > bytes { return (SQLITE_FULL, 0) }
-            case .quota(let bytes):
-                let growth = max(offset + Int64(count) - (state.sizes[path] ?? 0), 0)
-                if state.total + Int(growth) > bytes { return (ioError, 0) }
             case .readOnly: return (SQLITE_READONLY, 0)
             case .errors(let chances): if state.roll() % chances == 0 { return (ioError, 0) }
             case .damagedReads(let isWritable): if !isWritable { return (ioError, 0) }
@@ -222,11 +213,6 @@ private nonisolated(unsafe) let methods: UnsafeMutablePointer<sqlite3_io_methods
             }
             let written = base(file).xWrite(real(file), buffer, kept, offset)
             if written != SQLITE_OK { return written }
-        }
-        if code == ioError {
-            // SQLite asks for it.
-            let isQuota = disk.state.withLock { if case .quota = $0.fault { true } else { false } }
-            errno = isQuota ? EDQUOT : EIO
         }
         return code
     }
