@@ -44,7 +44,8 @@ static ti_status start(ti_reader *reader, uint64_t limit, ti_error *error) {
     const uint8_t *data = reader->bytes;
     size_t count = reader->count;
     if (reader->file) {
-        ti_status status = read_all(reader, limit - pixel_bytes(reader), &owned, &count, error);
+        uint64_t pixels = pixel_bytes(reader);
+        ti_status status = read_all(reader, limit > pixels ? limit - pixels : 0, &owned, &count, error);
         if (status != ti_ok) return status;
         data = owned;
     }

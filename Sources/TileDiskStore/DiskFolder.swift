@@ -12,8 +12,8 @@ import TileCache
 final class DiskFolder: Sendable {
     /// As it was given, for messages.
     let path: String
-    /// Without links, from the root: the program may change its working directory, and links may be replaced.
-    private let root: String
+    /// Absolute and without links: the program may change its working directory, and links may be replaced.
+    private let resolvedPath: String
     /// Whether nothing can be written.
     let isReadOnly: Bool
     private let lock: Int32
@@ -49,13 +49,13 @@ final class DiskFolder: Sendable {
             throw .inaccessible(path: path, reason: String(cString: strerror(errno)))
         }
         let resolved = realpath(path, nil)
-        root = resolved.map { String(cString: $0) } ?? path
+        resolvedPath = resolved.map { String(cString: $0) } ?? path
         free(resolved)
-        var file = isWritable ? open(root + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o666) : -1
+        var file = isWritable ? open(resolvedPath + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o666) : -1
         let writing = file >= 0 ? 0 : isWritable ? errno : EACCES
         var reading: Int32 = 0
         if file < 0 {
-            file = open(root + "/lock", O_RDONLY | O_CLOEXEC)
+            file = open(resolvedPath + "/lock", O_RDONLY | O_CLOEXEC)
             if file < 0 { reading = errno }
         }
         // All properties are set: deinit closes the lock.
@@ -78,12 +78,14 @@ final class DiskFolder: Sendable {
     /// Whether the folder is still this store's. Its lock is taken anew if the file was deleted.
     func keepLock() -> Bool {
         var (held, present) = (stat(), stat())
-        if fstat(lock, &held) == 0, stat(root + "/lock", &present) == 0,
+        if fstat(lock, &held) == 0, stat(resolvedPath + "/lock", &present) == 0,
             (held.st_dev, held.st_ino) == (present.st_dev, present.st_ino)
         {
             return true
         }
-        let file = open(root + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
+        // The folder may have been deleted, too.
+        _ = mkdir(resolvedPath, 0o777)
+        let file = open(resolvedPath + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
         guard file >= 0 else { return false }
         defer { close(file) }
         // The lock is of the open file, which both descriptors then have.
@@ -94,7 +96,7 @@ final class DiskFolder: Sendable {
     /// Releases the lock. The files are not used after that.
     func unlock() { if lock >= 0 { flock(lock, LOCK_UN) } }
 
-    var database: String { root + "/tiles.sqlite" }
+    var database: String { resolvedPath + "/tiles.sqlite" }
 
     /// Deletes the database and its journal. No connection may be open.
     func removeFiles() {
@@ -115,7 +117,7 @@ final class DiskFolder: Sendable {
     /// Free bytes of the file system; 0 if they are not known.
     var freeBytes: Int {
         var status = statvfs()
-        guard statvfs(root, &status) == 0 else { return 0 }
+        guard statvfs(resolvedPath, &status) == 0 else { return 0 }
         let blocks = Int(clamping: status.f_bavail)
         let (bytes, isHuge) = blocks.multipliedReportingOverflow(by: Int(clamping: status.f_frsize))
         return isHuge ? .max : bytes
@@ -125,7 +127,7 @@ final class DiskFolder: Sendable {
     var byteCount: Int {
         ["tiles.sqlite", "tiles.sqlite-journal"].reduce(0) { sum, name in
             var status = stat()
-            return stat(root + "/" + name, &status) == 0 ? sum + Int(status.st_size) : sum
+            return stat(resolvedPath + "/" + name, &status) == 0 ? sum + Int(status.st_size) : sum
         }
     }
 }

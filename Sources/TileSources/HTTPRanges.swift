@@ -22,13 +22,31 @@ final class HTTPRanges: Sendable {
         var waiters: [Int: Waiter] = [:]
         /// Requests in flight.
         var jobs: [ObjectIdentifier: HTTPRangeJob] = [:]
-        /// Those of which an attempt has failed. They do not keep others from being sent: the engine bounds connections.
+        /// Those of which an attempt has failed. They keep no needed read from being sent: the engine bounds connections.
         var resting: Set<ObjectIdentifier> = []
         var nextID = 0
         /// `nil` until the first answer.
         var pin: RangePin?
         var isChanged = false
         var isStorable = true
+
+        /// Takes the reads that wait out. Of a file that has changed nothing more is requested.
+        mutating func takeUnwanted() -> Unwanted {
+            let jobs = resting.compactMap { self.jobs[$0] }
+            let reads = (jobs.flatMap(\.group.reads) + queue.waiting).compactMap { read in
+                waiters.removeValue(forKey: read.id).map { (read, $0) }
+            }
+            queue = RangeQueue()
+            return Unwanted(jobs: jobs, reads: reads)
+        }
+    }
+
+    private typealias Ended = (read: RangeQueue.Read, waiter: Waiter)
+
+    /// Requests between two attempts, and the reads that wait.
+    private struct Unwanted {
+        var jobs: [HTTPRangeJob]
+        var reads: [Ended]
     }
 
     let address: String
@@ -95,12 +113,14 @@ final class HTTPRanges: Sendable {
     /// Whether a read has neither ended nor been cancelled.
     func isWaiting(_ id: Int) -> Bool { state.withLock { $0.waiters[id] != nil } }
 
-    /// Sends requests as long as there are reads and free connections.
+    /// Sends requests as long as there are reads and free connections. What waits for its next attempt has none: needed
+    /// reads go on, others wait with it, since the server has asked for fewer.
     private func begin() {
         while true {
             let job = state.withLock { state -> HTTPRangeJob? in
-                guard state.jobs.count - state.resting.count < options.connections, let group = state.queue.next()
-                else { return nil }
+                let isFree = state.jobs.count < options.connections
+                let hasSpare = state.jobs.count - state.resting.count < options.connections
+                guard isFree || (hasSpare && state.queue.hasDemand), let group = state.queue.next() else { return nil }
                 let clients = group.reads.compactMap { state.waiters[$0.id]?.client }
                 let job = HTTPRangeJob(self, group, clients, pin: state.pin)
                 state.jobs[ObjectIdentifier(job)] = job
@@ -113,8 +133,17 @@ final class HTTPRanges: Sendable {
 
     /// Sends others while a request waits for its next attempt.
     func rest(_ job: HTTPRangeJob) {
-        state.withLock { _ = $0.resting.insert(ObjectIdentifier(job)) }
+        let unwanted = state.withLock { state -> Unwanted? in
+            state.resting.insert(ObjectIdentifier(job))
+            return state.isChanged ? state.takeUnwanted() : nil
+        }
+        if let unwanted { drop(unwanted) }
         begin()
+    }
+
+    private func drop(_ unwanted: Unwanted) {
+        for job in unwanted.jobs { job.giveUp() }
+        for (read, waiter) in unwanted.reads { failAsChanged(waiter, read.range) }
     }
 
     private func cancel(_ id: Int) {
@@ -138,8 +167,7 @@ final class HTTPRanges: Sendable {
         refused: Set<Int> = [],
         answer: (pin: RangePin, isStorable: Bool)? = nil
     ) {
-        typealias Ended = (read: RangeQueue.Read, waiter: Waiter)
-        let (ended, hopeless, unwanted) = state.withLock { state -> ([Ended], [Ended], [HTTPRangeJob]) in
+        let (ended, unwanted) = state.withLock { state -> ([Ended], Unwanted?) in
             state.jobs.removeValue(forKey: ObjectIdentifier(job))
             state.resting.remove(ObjectIdentifier(job))
             if state.pin == nil, let answer { (state.pin, state.isStorable) = (answer.pin, answer.isStorable) }
@@ -153,18 +181,9 @@ final class HTTPRanges: Sendable {
                     ended.append((read, waiter))
                 }
             }
-            guard state.isChanged else { return (ended, [], []) }
-            // Of a file that has changed nothing more is requested.
-            let unwanted = state.resting.compactMap { state.jobs[$0] }
-            var hopeless: [Ended] = []
-            for read in unwanted.flatMap(\.group.reads) + state.queue.waiting {
-                if let waiter = state.waiters.removeValue(forKey: read.id) { hopeless.append((read, waiter)) }
-            }
-            state.queue = RangeQueue()
-            return (ended, hopeless, unwanted)
+            return (ended, state.isChanged ? state.takeUnwanted() : nil)
         }
-        for job in unwanted { job.giveUp() }
-        for (read, waiter) in hopeless { failAsChanged(waiter, read.range) }
+        if let unwanted { drop(unwanted) }
         for (read, waiter) in ended {
             let part = end.part(read.range, of: job.group.range)
             queues.next.async { waiter.then(part) }

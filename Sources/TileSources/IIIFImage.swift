@@ -145,10 +145,14 @@ struct IIIFImage: Equatable {
         let largest = Int(UInt32.max)
         // Version 2 has the server's limits in an object of its profile.
         let inProfile = fields.json["profile"]?.elements?.first { if case .object = $0 { true } else { false } }
-        let limits = inProfile.map { IIIFFields($0, fields.address, "profile.") } ?? fields
-        let mostWide = try limits.number("maxWidth", 1...largest, default: largest)
-        let mostHigh = try limits.number("maxHeight", 1...largest, default: mostWide)
-        let area = try limits.number("maxArea", 1...Int.max, default: Int.max)
+        let profile = inProfile.map { IIIFFields($0, fields.address, "profile.") }
+        func limit(_ name: String, _ range: ClosedRange<Int>, default most: Int) throws(TileSourceError) -> Int {
+            let beside = try fields.number(name, range, default: most)
+            return try profile?.number(name, range, default: beside) ?? beside
+        }
+        let mostWide = try limit("maxWidth", 1...largest, default: largest)
+        let mostHigh = try limit("maxHeight", 1...largest, default: mostWide)
+        let area = try limit("maxArea", 1...Int.max, default: Int.max)
         var side = min(side, mostWide, mostHigh)
         while side > 1, side * side > area { side /= 2 }
         guard side >= TileSourceOptions.tileSizes.lowerBound else {

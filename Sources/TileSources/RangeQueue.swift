@@ -21,6 +21,9 @@ struct RangeQueue {
 
     private(set) var waiting: [Read] = []
 
+    /// Whether a view needs one of the waiting reads.
+    var hasDemand: Bool { waiting.contains(where: \.isDemand) }
+
     /// Adds a read, or puts one back; reads wait in the order of their numbers.
     mutating func add(_ read: Read) {
         let index = waiting.lastIndex { $0.id < read.id }.map { $0 + 1 } ?? 0

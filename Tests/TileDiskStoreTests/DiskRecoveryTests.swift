@@ -395,12 +395,14 @@ import TileCache
     }
 
     /// By the user, or a program that empties caches: the store continues with empty files.
-    @Test func deletedFilesAreReplaced() throws {
+    @Test(arguments: [false, true])
+    func deletedFilesAreReplaced(withFolder: Bool) throws {
         let folder = ScratchFolder()
         let store = try Self.open(folder)
         Self.fill(store, 0..<8)
         #expect(store.raiseGeneration(of: MadeEntry.namespaces[1], to: 1))
         try Self.deleteFiles(folder)
+        if withFolder { try FileManager.default.removeItem(atPath: folder.path) }
         // The first write finds it, and is lost.
         Self.fill(store, 8..<16)
         #expect(store.statistics.resets == 1 && store.statistics.failures == 1 && !store.isReadOnly)

@@ -215,6 +215,12 @@ import Testing
             ($0.version, $0.profile, $0.tiles, $0.inProfile) = (2, "level1", "null", #", "maxWidth": 300"#)
         }
         #expect(old.levels.map(\.tileWidth) == [300, 300, 300] && old.levels.map(\.factor) == [4, 2, 1])
+        // Those beside it count, too.
+        let beside = try image {
+            ($0.version, $0.profile, $0.tiles, $0.more) = (2, "level1", "null", #""maxWidth": 300,"#)
+            $0.inProfile = #", "maxArea": 5000"#
+        }
+        #expect(beside.levels.last?.tileWidth == 37)
         // The base is the description's address if it names none.
         let text = Info(version: 3).text("x").replacing(#""id": "x","#, with: "")
         #expect(try IIIFImage(Array(text.utf8), address: "http://h/b/info.json").base == "http://h/b")

@@ -30,8 +30,8 @@ struct RequestedTile: Hashable, Sendable {
 /// A tile that the application wants to be prefetched once.
 struct AskedTile: Hashable, Sendable {
     var key: TileKey
-    /// Whether the near store turned out not to have it, so that it waits for the ceilings on requests.
-    var isLost = false
+    /// Whether its near entry turned out to be of no use, so that it waits for the ceilings on requests.
+    var needsSource = false
 }
 
 /// Makes one plan for all views: needed tiles, then prefetches. Only urgent prefetches come first.
@@ -85,7 +85,7 @@ struct Planner: Sendable {
         for view in views { appendDestination(of: view.snapshot, to: &plan, context: context) }
         for tile in asked {
             var entry = PlanEntry(key: tile.key, value: Self.destinationValue, reason: .prefetch)
-            entry.isNear = !tile.isLost && (context.isNear?(tile.key) ?? false)
+            entry.isNear = !tile.needsSource && (context.isNear?(tile.key) ?? false)
             plan.entries.append(entry)
         }
         let firstGuess = plan.entries.count

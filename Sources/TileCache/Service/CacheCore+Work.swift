@@ -57,10 +57,10 @@ extension CacheCore {
             // A look-up takes time: no source gets a load that is over.
             let isOver = perform { state -> Bool in
                 guard !state.isShutDown, state.pool.loads[ticket] != nil else { return true }
-                let isAsked = state.asks(for: ticket.key)
-                if state.pool.mayAskSource(ticket, isAsked: isAsked, now: clock()) { return false }
-                state.noteLost(ticket.key)
-                return true
+                let isAsked = state.isAsked(ticket.key)
+                let mayAsk = state.pool.mayAskSource(ticket, isAsked: isAsked, now: clock())
+                state.noteAsked(ticket.key, needsSource: !mayAsk)
+                return !mayAsk
             }
             guard !isOver else {
                 end(ticket, .cancelled, took: 0, notes: notes)
@@ -105,7 +105,7 @@ extension CacheCore {
             let layer = state.layers[ticket.key.layer]
             if let tiers = layer.tiers {
                 let hasPixels = state.pool.hasPixels(ticket.load)
-                let staysHere = state.pool.staysHere(ticket) && !state.asks(for: ticket.key)
+                let staysHere = state.pool.staysHere(ticket) && !state.isAsked(ticket.key)
                 return .find(ticket, layer, tiers, hasPixels: hasPixels, staysHere: staysHere)
             }
             return sourceStep(for: worker, ticket, layer, nil, &state)

@@ -21,10 +21,10 @@ extension CoreState {
         let isOutdated = pool.loads[ticket] == nil
         pool.finishLoad(ticket.load, result, now: now)
         synthesis.noteEnd(of: ticket.load)
-        if !isOutdated, asks(for: ticket.key) {
-            // One that its near store has lost waits for the ceilings.
+        if !isOutdated, isAsked(ticket.key) {
+            // Cancelled for the ceilings, it waits: its source may be asked once they allow it.
             changeAsked { asked, _ in
-                asked.removeAll { $0.key == ticket.key && (result != .cancelled || !$0.isLost) }
+                asked.removeAll { $0.key == ticket.key && (result != .cancelled || !$0.needsSource) }
             }
         }
         // The tile may be evicted for others that found no room.

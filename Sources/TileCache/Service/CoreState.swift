@@ -97,11 +97,12 @@ struct CoreState: ~Copyable {
         pool.note(-before, in: .views)
     }
 
-    borrowing func asks(for key: TileKey) -> Bool { asked.contains { $0.key == key } }
+    /// Whether a tile is to be prefetched once.
+    borrowing func isAsked(_ key: TileKey) -> Bool { asked.contains { $0.key == key } }
 
-    /// Notes that the near store has lost a tile to prefetch once. It is not read again for each plan.
-    mutating func noteLost(_ key: TileKey) {
-        for place in asked.indices where asked[place].key == key { asked[place].isLost = true }
+    /// Notes whether a tile to prefetch once waits for its source. Its near entry is then not read for each plan.
+    mutating func noteAsked(_ key: TileKey, needsSource: Bool) {
+        for place in asked.indices where asked[place].key == key { asked[place].needsSource = needsSource }
     }
 
     /// Changes the tiles to give to stores. Without room for the queue, none of them is stored.

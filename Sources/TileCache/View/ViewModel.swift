@@ -151,6 +151,7 @@ struct ViewModel: Sendable {
     /// Replaces the layers. Those that stay keep their needs, unless another level fits; new ones get theirs at the
     /// present viewport.
     mutating func setLayers(_ new: [(id: LayerID, pyramid: TilePyramid)], now: Int64, pool: inout PoolState) {
+        endRest()
         var former = layers
         layers = new.map { layer in
             guard let index = former.firstIndex(where: { $0.id == layer.id }) else {
@@ -190,6 +191,8 @@ struct ViewModel: Sendable {
 
     private mutating func chooseAgain(now: Int64, pool: inout PoolState) {
         guard let viewport, !layers.contains(where: { $0.hasOwnList }) else { return }
+        // Policies learn from frames in order of time.
+        endRest()
         shortfallBytes = 0
         isTruncated = false
         for index in layers.indices { update(layer: index, viewport, now: now, time: now, pool: &pool) }
