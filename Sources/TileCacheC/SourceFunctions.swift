@@ -43,7 +43,7 @@ struct RequestSource: TileSource, @unchecked Sendable {
     }
 }
 
-/// A source that also decodes its own encoded bytes; otherwise as `BlockingSource`.
+/// A source that also decodes its own encoded bytes. The context is the program's, which guards it; the rest is constant.
 struct DecodingSource<Source: Sendable>: TileDecoder, @unchecked Sendable {
     let source: Source
     let decoder: tilecache_decode_function

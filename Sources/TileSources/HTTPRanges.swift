@@ -22,7 +22,7 @@ final class HTTPRanges: Sendable {
         var waiters: [Int: Waiter] = [:]
         /// Requests in flight.
         var jobs: [ObjectIdentifier: HTTPRangeJob] = [:]
-        /// Those of which an attempt has failed. They keep no needed read from being sent: the engine bounds connections.
+        /// Those of which an attempt has failed. They hold up no needed read: the engine bounds connections.
         var resting: Set<ObjectIdentifier> = []
         var nextID = 0
         /// `nil` until the first answer.

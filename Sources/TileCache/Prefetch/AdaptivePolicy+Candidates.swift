@@ -95,7 +95,7 @@ extension AdaptivePolicy {
     private struct Side {
         /// Distance from the view, in screen pixels.
         let distance: Double
-        /// Fractions of the travel after which it is reached, negative if it never is, and after which it is out of view.
+        /// Fractions of the travel after which it is reached, negative if it never is, and out of view.
         let entry: Double
         let exit: Double
         /// The same in seconds. Infinite if it never is.

@@ -12,8 +12,8 @@ extension AdaptivePolicy {
 
     /// Considers the tiles of a level under a rectangle, row by row, but for the needed ones.
     ///
-    /// Consecutive plans walk nearly the same tiles in the same order. It goes along the candidates of the last plan, so
-    /// that few tiles are looked up.
+    /// Consecutive plans walk nearly the same tiles in the same order. The walk goes along the candidates of the last
+    /// plan, so that few tiles are looked up.
     ///
     /// - Parameters:
     ///   - column: What depends only on the bounds of a column of tiles, in world pixels.
