@@ -16,7 +16,7 @@ final class DiskStoreCore: @unchecked Sendable {
     /// A filter that is being built, and the last entry that it has. Used on the queue only.
     private var building: (filter: CuckooFilter, last: Int64?)?
     /// Before a step of it that failed is tried again. Used on the queue only.
-    private var filterPause = WritePause()
+    private var filterPause = RetryPause()
     /// Evictions of writers before the present one. Used on the queue only.
     private var earlierEvictions = 0
     /// Whether all pages were checked since the last write that succeeded. Used on the queue only.

@@ -28,7 +28,7 @@ struct DiskStoreState {
     var lentBytes = 0
     /// Bytes of the largest entry that was read or accepted.
     var largestEntry = 0
-    var pause = WritePause()
+    var pause = RetryPause()
     var lastFailure: String?
 
     init(limit: Int, options: TileDiskStoreOptions) {
@@ -59,7 +59,7 @@ struct DiskStoreState {
 }
 
 /// Time without writes after a failure, or before a read is tried again. It doubles until one succeeds.
-struct WritePause {
+struct RetryPause {
     private static let first: Int64 = 1_000_000_000
     private static let longest: Int64 = 60_000_000_000
 
@@ -74,5 +74,5 @@ struct WritePause {
         end = MonotonicTime(nanoseconds: MonotonicTime.bounded(now.nanoseconds) + length)
     }
 
-    mutating func succeed() { self = WritePause() }
+    mutating func succeed() { self = RetryPause() }
 }

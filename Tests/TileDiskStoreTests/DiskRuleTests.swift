@@ -47,7 +47,7 @@ import TileCache
     @Test func pausesDouble() {
         let start = MonotonicTime(nanoseconds: 0)
         func at(_ milliseconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: milliseconds * 1_000_000) }
-        var pause = WritePause()
+        var pause = RetryPause()
         #expect(!pause.covers(start))
         pause.fail(at: start)
         #expect(pause.covers(at(999)) && !pause.covers(at(1000)))

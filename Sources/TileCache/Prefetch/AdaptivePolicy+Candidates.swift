@@ -57,15 +57,16 @@ extension AdaptivePolicy {
             column: { Side(across.place(from: $0, to: $1), heading.x, outlook.travel) },
             row: { Side(down.place(from: $0, to: $1), heading.y, outlook.travel) }
         ) { column, row, isSeen in
+            let (x, y) = (column.place, row.place)
             var direction = hasHeading ? Side.direction(column, row) : .unknown
             var reach = 0
             var isHopeless = false
             var entersAfter = Double.infinity
             if isMoving {
-                if column.entry >= 0, row.entry >= 0 {
+                if x.entry >= 0, y.entry >= 0 {
                     direction = .ahead
                     reach = max(column.reach, row.reach)
-                    let (entry, exit) = (max(column.entry, row.entry), min(column.exit, row.exit))
+                    let (entry, exit) = (max(x.entry, y.entry), min(x.exit, y.exit))
                     entersAfter = max(column.entersAfter, row.entersAfter)
                     isHopeless =
                         min(column.leavesAfter, row.leavesAfter) < latency || (exit < entry && entry < 1)
@@ -76,7 +77,7 @@ extension AdaptivePolicy {
                     direction = .aside
                 }
             }
-            let distance = CandidateBin.distance(max(Self.distance(column.distance, row.distance), 1))
+            let distance = CandidateBin.distance(max(Self.distance(x.distance, y.distance), 1))
             return Judgement(
                 bin: CandidateBin.pan(
                     isMoving: isMoving,
@@ -93,27 +94,21 @@ extension AdaptivePolicy {
 
     /// What the place of a column or row of tiles says about them.
     private struct Side {
-        /// Distance from the view, in screen pixels.
-        let distance: Double
-        /// Fractions of the travel after which it is reached, negative if it never is, and out of view.
-        let entry: Double
-        let exit: Double
-        /// The same in seconds. Infinite if it never is.
+        let place: AxisTravel.Place
+        /// Seconds until it is reached, and out of view. Infinite if it never is.
         let entersAfter: Double
         let leavesAfter: Double
-        /// Class of the first, as in `CandidateBin`.
+        /// Class of its entry, as in `CandidateBin`.
         let reach: Int
         /// Signed distance from the view along the heading, and square of the distance.
         private let along: Double
         private let square: Double
 
         init(_ place: AxisTravel.Place, _ heading: Double, _ travel: EdgeTravel) {
-            distance = place.distance
-            entry = place.entry
-            exit = place.exit
-            entersAfter = travel.time(forShare: entry)
-            leavesAfter = travel.time(forShare: exit)
-            reach = entry <= 0.5 ? 0 : entry <= 1 ? 1 : entry <= 2 ? 2 : 3
+            self.place = place
+            entersAfter = travel.time(forShare: place.entry)
+            leavesAfter = travel.time(forShare: place.exit)
+            reach = place.entry <= 0.5 ? 0 : place.entry <= 1 ? 1 : place.entry <= 2 ? 2 : 3
             along = place.gap * heading
             square = place.gap * place.gap
         }

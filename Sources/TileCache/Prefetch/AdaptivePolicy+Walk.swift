@@ -93,7 +93,7 @@ extension AdaptivePolicy {
                 bin: Int32(truncatingIfNeeded: bin),
                 slot: Int32(truncatingIfNeeded: slot ?? -1),
                 worth: worth,
-                sample: bin < 0 ? -1 : sample(of: key, bin, as: nil)
+                sample: bin < 0 ? -1 : newSample(of: key, bin, after: -1)
             )
         )
     }

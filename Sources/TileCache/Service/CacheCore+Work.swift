@@ -59,7 +59,7 @@ extension CacheCore {
                 guard !state.isShutDown, state.pool.loads[ticket] != nil else { return true }
                 let isAsked = state.isAsked(ticket.key)
                 let mayAsk = state.pool.mayAskSource(ticket, isAsked: isAsked, now: clock())
-                state.noteAsked(ticket.key, needsSource: !mayAsk)
+                if isAsked { state.noteAsked(ticket.key, needsSource: !mayAsk) }
                 return !mayAsk
             }
             guard !isOver else {
