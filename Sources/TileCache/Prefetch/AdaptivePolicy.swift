@@ -180,7 +180,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
         workers = max(context.workers, 1)
         horizon = min(max(context.capacityTiles, Samples.horizon.lowerBound), Samples.horizon.upperBound)
         probabilities.setEffort(context.effort)
-        probabilities.isCautious = !isNoticed
+        probabilities.caution = effects.contains(.caution) ? caution : .none
         // Without prefetches nothing can change.
         isSettled = true
         guard context.effort > 0, target.needed.count <= seen.maximumNeeded else { return }
@@ -227,6 +227,11 @@ package struct AdaptivePolicy: PrefetchPolicy {
 
     /// Whether people notice how long a load takes.
     var isNoticed: Bool { latency >= Self.noticedSeconds }
+
+    /// Patient if two loads in a row are shorter than what people notice: a late tile shows for a moment only.
+    private var caution: ProbabilityTable.Caution {
+        isNoticed ? .none : 2 * latency > Self.noticedSeconds ? .bounded : .patient
+    }
 
     /// Travel of the edges of a view.
     func travel(of view: PixelRect, scale: Double, now: Int64) -> EdgeTravel {

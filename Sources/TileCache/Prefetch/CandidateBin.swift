@@ -33,6 +33,17 @@ enum CandidateBin {
         return (first * distances + distance) * 2 + (isSeen ? 1 : 0)
     }
 
+    /// Factor of the price of a bin without a place while the view moves: 1 within half of its travel, 2 within the
+    /// whole, 4 beyond, beside or behind. 1 for other bins.
+    static func priceOfPatience(_ bin: Int) -> Double {
+        guard kind(bin) == .pan, bin >= panCount / 2 else { return 1 }
+        switch bin / (2 * distances) % 16 {
+        case 0: return 1
+        case 1: return 2
+        default: return 4
+        }
+    }
+
     static func zoom(step: Int, _ context: MotionEstimate.ZoomContext, distance: Int, isSeen: Bool) -> Int {
         panCount + ((step * zoomContexts + context.rawValue) * distances + distance) * 2 + (isSeen ? 1 : 0)
     }

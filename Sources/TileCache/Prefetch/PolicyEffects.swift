@@ -36,12 +36,15 @@ package struct PolicyEffects: OptionSet, Hashable, Sendable {
     /// Prefetches with their last chance to land in time before needed tiles that are missing.
     package static let deadlines = PolicyEffects(rawValue: 1 << 13)
 
+    /// Fewer prefetches around a view if loads are short.
+    package static let caution = PolicyEffects(rawValue: 1 << 14)
+
     /// Every effect by its name on the command line. The names do not change: `cover` is older than the word fallback.
     package static let named: [(name: String, effect: PolicyEffects)] = [
         ("pan", .pan), ("motion", .motion), ("heading", .heading), ("parents", .parents), ("children", .children),
         ("cover", .fallback), ("abandonment", .abandonment), ("learning", .learning), ("worth", .worth),
         ("destination", .destination), ("order", .order), ("profile", .profile), ("coarser", .coarser),
-        ("deadlines", .deadlines),
+        ("deadlines", .deadlines), ("caution", .caution),
     ]
 
     /// All effects: the default.

@@ -24,12 +24,22 @@ struct ProbabilityTable: Sendable {
         didSet { if price != oldValue { valuation += 1 } }
     }
 
-    /// Whether the gain of a pan's bin takes the lower bound of a probability that samples have raised. Without it, at 4
-    /// screens and 40 ms, `starcraft_view` wastes .03 and `balabit_drag` .015 more, for at most .001 more hits. With it,
-    /// loads of 150 ms hit up to .023 less (`touch` at 12 screens). Zooms are taken as learned: their priors are low
-    /// before the first one.
-    var isCautious = false {
-        didSet { if isCautious != oldValue { valuation += 1 } }
+    /// How much of a gain has to be certain.
+    var caution = Caution.none {
+        didSet { if caution != oldValue { valuation += 1 } }
+    }
+
+    /// How much of a gain has to be certain: more if a late tile costs little.
+    enum Caution: Int, Comparable {
+        case none
+        /// The gain of a pan's bin takes the lower bound of a probability that samples have raised. Zooms are taken as
+        /// learned: their priors are low before the first one.
+        case bounded
+        /// Besides, tiles that a moving view may reach have twice the price, and those beyond its travel four times.
+        /// Each frame of a motion tells more about its end.
+        case patient
+
+        static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
     }
 
     /// Worth of a tile.
@@ -119,9 +129,10 @@ struct ProbabilityTable: Sendable {
     /// - Parameter nearness: Load time relative to the source's, 0...1; a needless load costs as much less. Default: 1.
     func gain(_ bin: Int, nearness: Double = 1) -> Double {
         let plain = CandidateBin.unplaced(bin)
-        let isBounded = isCautious && CandidateBin.kind(plain) == .pan
+        let isBounded = caution >= .bounded && CandidateBin.kind(plain) == .pan
         let cold = isBounded ? prior.cautiousLikelihood(plain, session) : prior.likelihood(plain, session)
         let likelihood = likelihood(bin, cold: cold)
+        let price = caution == .patient ? price * CandidateBin.priceOfPatience(plain) : price
         return likelihood.soon - nearness * price * (1 - likelihood.needed)
     }
 
