@@ -35,8 +35,7 @@ struct ProbabilityTable: Sendable {
         /// The gain of a pan's bin takes the lower bound of a probability that samples have raised. Zooms are taken as
         /// learned: their priors are low before the first one.
         case bounded
-        /// Besides, tiles that a moving view may reach have twice the price, and those beyond its travel four times.
-        /// Each frame of a motion tells more about its end.
+        /// Besides, some tiles around a moving view have a multiple of the price: a load that waits is still in time.
         case patient
 
         static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
@@ -132,7 +131,7 @@ struct ProbabilityTable: Sendable {
         let isBounded = caution >= .bounded && CandidateBin.kind(plain) == .pan
         let cold = isBounded ? prior.cautiousLikelihood(plain, session) : prior.likelihood(plain, session)
         let likelihood = likelihood(bin, cold: cold)
-        let price = caution == .patient ? price * CandidateBin.priceOfPatience(plain) : price
+        let price = caution == .patient ? price * CandidateBin.patience(plain) : price
         return likelihood.soon - nearness * price * (1 - likelihood.needed)
     }
 

@@ -9,10 +9,14 @@ import Testing
     private static let (needed, soon) = (0.075, 0.0075)
 
     /// A table with samples that all were needed soon, or not at all.
-    private static func table(_ bin: Int, samples: Double, wasNeeded: Bool, isCautious: Bool = true) -> ProbabilityTable
-    {
+    private static func table(
+        _ bin: Int,
+        samples: Double,
+        wasNeeded: Bool,
+        caution: ProbabilityTable.Caution = .bounded
+    ) -> ProbabilityTable {
         var table = ProbabilityTable()
-        table.isCautious = isCautious
+        table.caution = caution
         table.count(bin, weight: samples, wasNeeded: wasNeeded, wasSoon: wasNeeded)
         return table
     }
@@ -40,7 +44,7 @@ import Testing
         let lowered = Self.table(Self.pan, samples: 10, wasNeeded: false)
         #expect(Self.isNear(lowered.gain(Self.pan), 30 * Self.soon / 40 - 0.125 * (1 - 30 * Self.needed / 40)))
         for bin in [Self.pan, Self.zoom] {
-            let plain = Self.table(bin, samples: 40, wasNeeded: true, isCautious: false)
+            let plain = Self.table(bin, samples: 40, wasNeeded: true, caution: .none)
             let cautious = Self.table(bin, samples: 40, wasNeeded: true)
             #expect((plain.gain(bin) == cautious.gain(bin)) == (bin == Self.zoom))
         }
@@ -50,9 +54,45 @@ import Testing
     @Test func worthsFollowTheCaution() {
         var table = Self.table(Self.pan, samples: 40, wasNeeded: true)
         let cautious = table.worth(Self.pan).gain
-        table.isCautious = false
+        table.caution = .none
         #expect(table.worth(Self.pan).gain > cautious)
-        table.isCautious = true
+        table.caution = .bounded
         #expect(table.worth(Self.pan).gain == cautious)
+    }
+
+    /// Loads that can wait: the price of a tile by its place around a moving view.
+    @Test func patienceRaisesThePriceAroundAMovingView() {
+        func price(_ bin: Int, _ caution: ProbabilityTable.Caution) -> Double {
+            var table = ProbabilityTable()
+            table.caution = caution
+            let likelihood = table.likelihood(bin)
+            return (likelihood.soon - table.gain(bin)) / (1 - likelihood.needed)
+        }
+        for distance in 0..<CandidateBin.distances {
+            for isSeen in [false, true] {
+                for (direction, factors) in [
+                    (CandidateBin.Direction.ahead, [1.0, 2, 1, 1]), (.aside, [4, 4, 4, 4]), (.behind, [4, 4, 4, 4]),
+                    (.unknown, [4, 4, 4, 4]),
+                ] {
+                    for (reach, factor) in factors.enumerated() {
+                        func bin(_ isMoving: Bool) -> Int {
+                            CandidateBin.pan(
+                                isMoving: isMoving,
+                                direction,
+                                reach: reach,
+                                distance: distance,
+                                isSeen: isSeen
+                            )
+                        }
+                        #expect(Self.isNear(price(bin(true), .patient), 0.125 * factor))
+                        #expect(Self.isNear(price(bin(true), .bounded), 0.125))
+                        #expect(Self.isNear(price(bin(false), .patient), 0.125))
+                    }
+                }
+            }
+        }
+        for bin in [Self.zoom, CandidateBin.popular(isSeen: true)] {
+            #expect(Self.isNear(price(bin, .patient), 0.125))
+        }
     }
 }
