@@ -30,7 +30,7 @@ struct TextureReplay {
         slots.format = replay.pixelFormat
         slots.uploadBytes = .bytes(options.uploadBytes)
         core = try TextureCore(slots)
-        layers = [VirtualCache.frameLayer(layer, pyramid: course.pyramid, format: replay.pixelFormat)]
+        layers = [FrameLayer(id: LayerID(layer), pyramid: course.pyramid, format: replay.pixelFormat)]
         selection = replay.selection
         tileBytes = course.tileBytes
     }

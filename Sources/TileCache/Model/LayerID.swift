@@ -17,7 +17,7 @@ public struct LayerID: Hashable, Sendable, Comparable {
     }
 
     /// A layer of no cache, for the decisions of a pool without a service.
-    init(_ index: Int) { self.init(index: index, serial: index, cache: 0) }
+    package init(_ index: Int) { self.init(index: index, serial: index, cache: 0) }
 
     /// Orders by age.
     public static func < (a: LayerID, b: LayerID) -> Bool { (a.cache, a.number) < (b.cache, b.number) }

@@ -3,55 +3,8 @@
 /// Frames and the ends of loads are the only events. Codec work takes no time unless `codecCost` is set; then it takes
 /// a worker's time, except for the tiles that a frame decompresses itself.
 package final class VirtualCache {
-    /// Settings of a virtual cache.
-    package struct Options: Sendable {
-        /// Limit of all bytes.
-        package var byteLimit = 64 << 20
-        package var grantsBookkeeping = false
-        package var usesValues = false
-        package var compressedTier = true
-        /// Fraction of the limit for the compressed tier; `nil` adapts it.
-        package var compressedShare: Double?
-        /// Size of a decoded tile relative to its block, 1 or more.
-        package var compressionRatio = 2.0
-        package var workers = 4
-        package var reservedWorkers = 0
-        package var levelBias = 0.0
-        package var hysteresis = 0.0
-        package var effort = 0.5
-        /// Whether a level whose needed tiles exceed the limit is replaced by a coarser one.
-        package var fitsBudget = false
-        /// Cost of the codec; `nil` for none: compressed tiles can be drawn like decoded ones.
-        package var codecCost: CodecCost?
-        /// Decoded bytes a second of all loads together, after their latency; `nil` for no limit.
-        package var bandwidth: Double?
-
-        package init() {}
-
-        /// The settings of a service that matter without threads and pixels.
-        package init(_ configuration: TileCache.Configuration) {
-            byteLimit = configuration.byteLimit.bytes
-            grantsBookkeeping = configuration.grantsBookkeeping
-            usesValues = configuration.usesValues
-            compressedTier = configuration.usesCompressedTier
-            compressedShare = configuration.compressedShare
-            workers = configuration.workers
-            reservedWorkers = configuration.reservedWorkers
-            effort = configuration.effort
-            fitsBudget = configuration.fitsLevelToBudget
-        }
-    }
-
-    /// A load, for the driver.
-    package struct StartedLoad: Sendable {
-        package var layer: Int
-        package var tile: TileCoordinate
-        package var isDemand: Bool
-        package var bytes: Int
-    }
-
-    private var pool: PoolState
-    private var views: [ViewModel] = []
+    private(set) var pool: PoolState
+    private(set) var views: [ViewModel] = []
     private var planner = Planner()
     private var work: VirtualWork
     /// Layers with synthesized levels.
@@ -62,6 +15,8 @@ package final class VirtualCache {
     private var served: [LoadID: Int] = [:]
     /// Tiers before which a tile waits until it is drawn.
     private var unsaved: [TileKey: Int?] = [:]
+    /// Number of them.
+    var unsavedCount: Int { unsaved.count }
     private var changes = 0
     /// Whether a further frame of the only view at the same viewport would change nothing.
     private var isSettled = false
@@ -96,15 +51,7 @@ package final class VirtualCache {
         tiers: VirtualTiers? = nil,
         latency: @escaping (StartedLoad, _ start: Int64) -> Int64
     ) {
-        var configuration = PoolConfiguration(byteLimit: options.byteLimit)
-        configuration.eviction = options.usesValues ? .value : .recency
-        configuration.compressedTier = options.compressedTier
-        configuration.compressedShare = options.compressedShare
-        configuration.grantsBookkeeping = options.grantsBookkeeping
-        configuration.workers = options.workers
-        configuration.reservedWorkers = options.reservedWorkers
-        configuration.maximumCodecJobs = options.codecCost?.cores ?? .max
-        pool = PoolState(configuration: configuration)
+        pool = PoolState(configuration: options.poolConfiguration)
         work = VirtualWork(bandwidth: options.bandwidth)
         self.options = options
         self.tiers = tiers
@@ -237,8 +184,8 @@ package final class VirtualCache {
             context.nearness = { key in
                 tiers.nearest(key).map { min(Double(tiers.tiers[$0].latency) / source, 1) } ?? 1
             }
+            context.isNear = { tiers.nearest($0) != nil }
         }
-        if let tiers { context.isNear = { tiers.nearest($0) != nil } }
         if pool.layers.haveAllowances { context.allowances = pool.layers.map(\.allowance) }
         let snapshots = views.indices.map { (id: $0, snapshot: views[$0].takeSnapshot()) }
         let start = measuresPlans ? MonotonicTime.ofThread.nanoseconds : 0
@@ -348,10 +295,13 @@ package final class VirtualCache {
         }
     }
 
-    /// Bytes of a layer's tiles in stores.
-    private func entryBytes(ofLayer layer: Int) -> Int {
-        Int((Double(pool.layers[layer].tileBytes) / options.compressionRatio).rounded(.up)) + Self.entryHeaderBytes
+    /// Bytes of a layer's compressed tiles.
+    private func blockBytes(ofLayer layer: Int) -> Int {
+        Int((Double(pool.layers[layer].tileBytes) / options.compressionRatio).rounded(.up))
     }
+
+    /// Bytes of a layer's tiles in stores.
+    private func entryBytes(ofLayer layer: Int) -> Int { blockBytes(ofLayer: layer) + Self.entryHeaderBytes }
 
     /// Bytes of an entry beside its payload.
     private static let entryHeaderBytes = 200
@@ -363,17 +313,15 @@ package final class VirtualCache {
         guard pool.hasLanded(ticket.key, .pixels) else { return tier != nil }
         if ticket.isDemand || pool.isNeeded(ticket.key) || took >= SaveQueue.expensive {
             tiers.write(ticket.key, bytes: entryBytes(ofLayer: ticket.key.layer), before: tier)
-        } else if hasRoomForUnsaved(ticket.key) {
+            return tier != nil
+        }
+        // As in the service, those that were evicted undrawn make room.
+        if unsaved.count >= SaveQueue.mostUndrawn { unsaved = unsaved.filter { pool.isUnsaved($0.key) } }
+        if unsaved.count < SaveQueue.mostUndrawn || unsaved[ticket.key] != nil {
             pool.markUnsaved(ticket.key)
             unsaved[ticket.key] = .some(tier)
         }
         return tier != nil
-    }
-
-    /// Whether a tile can wait until it is drawn. As in the service, those that were evicted undrawn make room.
-    private func hasRoomForUnsaved(_ key: TileKey) -> Bool {
-        if unsaved.count >= SaveQueue.mostUndrawn { unsaved = unsaved.filter { pool.isUnsaved($0.key) } }
-        return unsaved.count < SaveQueue.mostUndrawn || unsaved[key] != nil
     }
 
     /// Writes tiles that have been drawn for the first time.
@@ -386,8 +334,7 @@ package final class VirtualCache {
     }
 
     private func finishDemotion(_ ticket: CodecTicket) {
-        let raw = Double(pool.layers[ticket.key.layer].tileBytes)
-        let bytes = Int((raw / options.compressionRatio).rounded(.up))
+        let bytes = blockBytes(ofLayer: ticket.key.layer)
         if let stored = pool.finishDemotion(ticket, .block(bytes)) { pool.finishStore(stored) }
     }
 
@@ -442,120 +389,11 @@ package final class VirtualCache {
         }
     }
 
-    // MARK: - Texture slots
-
     /// Whether decompression costs nothing, so that compressed tiles can be drawn.
-    private var drawsCompressed: Bool { options.codecCost == nil }
-
-    /// Needed tiles of a view on screen, in the order of drawing.
-    package func screenTiles(view: Int) -> [ScreenTile] {
-        var tiles: [ScreenTile] = []
-        for layer in views[view].layers {
-            layer.forEachOnScreen(in: pool, drawsCompressed: drawsCompressed) { tiles.append($0) }
-        }
-        return tiles
-    }
-
-    /// Resident tiles that a view may draw soon, the most valuable first.
-    package func upcoming(view: Int, limit: Int) -> [UpcomingTile] {
-        views[view].upcoming(limit: limit, in: pool, drawsCompressed: drawsCompressed)
-    }
+    var drawsCompressed: Bool { options.codecCost == nil }
 
     /// Makes a view's levels coarser than its selection says.
     package func setLevelBias(_ bias: Double, view: Int, at now: Int64) {
         if views[view].setLevelBias(bias, now: now, pool: &pool) { isSettled = false }
-    }
-
-    // MARK: - Figures
-
-    package var panDemands: TileCacheStatistics.DemandCounts {
-        views.reduce(TileCacheStatistics.DemandCounts()) { $0 + $1.pan }
-    }
-    package var zoomDemands: TileCacheStatistics.DemandCounts {
-        views.reduce(TileCacheStatistics.DemandCounts()) { $0 + $1.zoom }
-    }
-    package var counters: PoolCounters { pool.counters }
-    /// Number of plans.
-    var planCount: Int { Int(pool.queue.epoch) }
-    /// Number of tiles that wait until they are drawn.
-    var unsavedCount: Int { unsaved.count }
-    package var bookkeepingBytes: Int { pool.bookkeepingBytes }
-    package var committedBytes: Int { pool.committedBytes }
-    package var loadsInFlight: Int { pool.loads.count }
-    package var prefetchLoadsInFlight: Int { pool.loads.prefetchCount }
-
-    /// Bytes of a layer's tiles, loads in flight included.
-    package func usedBytes(ofLayer layer: Int) -> Int { pool.usedBytes(ofLayer: layer) }
-
-    /// Resident tiles that were never drawn.
-    package var unseen: (all: Int, prefetched: Int) { (pool.table.counts.unseen, pool.table.counts.unseenPrefetched) }
-
-    /// Present bytes by use.
-    package var tierBytes: TierBytes {
-        let decoded = pool.slots.usedBytes - pool.ledger.inFlightBytes
-        let bookkeeping = pool.bookkeepingBytes
-        return TierBytes(
-            decoded: decoded,
-            compressed: pool.pages.usedBytes,
-            inFlight: pool.ledger.inFlightBytes,
-            bookkeeping: bookkeeping,
-            unused: pool.committedBytes - pool.countedBookkeepingBytes - decoded - pool.ledger.inFlightBytes
-                - pool.pages.usedBytes
-        )
-    }
-
-    /// Bytes of a tile's slot: whole pages of 4 KiB on any system. Figures are then reproducible.
-    package static func slotBytes(ofTile bytes: Int) -> Int { PoolConfiguration(byteLimit: 0).paged(bytes) }
-
-    /// Bytes of a view's needed tiles if they exceed the limit; otherwise 0.
-    package func shortfallBytes(view: Int) -> Int { views[view].shortfallBytes }
-
-    /// Number of tiles needed by a view's last frame.
-    package func neededTileCount(view: Int) -> Int { views[view].layers.reduce(0) { $0 + $1.needs.tiles.count } }
-
-    /// Calls `body` with each needed tile of a view. With it: whether it is drawable, and whether it is loading.
-    package func forEachNeeded(view: Int, _ body: (TileCoordinate, _ isDrawable: Bool, _ isLoading: Bool) -> Void) {
-        for layer in views[view].layers {
-            for (key, number) in zip(layer.needs.tiles, layer.needs.entries) {
-                let isKnown = number != .none
-                body(
-                    key.coordinate,
-                    isKnown && pool.table[number].residency.isResident,
-                    isKnown && pool.table[number].load != .none
-                )
-            }
-        }
-    }
-}
-
-/// Bytes by use.
-package struct TierBytes: Hashable, Sendable {
-    /// Decoded tiles.
-    package var decoded: Int
-    /// Pages of compressed blocks.
-    package var compressed: Int
-    /// Slots that loads write into.
-    package var inFlight: Int
-    /// Tables and scratch memory.
-    package var bookkeeping: Int
-    /// Committed but unused.
-    package var unused: Int
-
-    package init(decoded: Int = 0, compressed: Int = 0, inFlight: Int = 0, bookkeeping: Int = 0, unused: Int = 0) {
-        self.decoded = decoded
-        self.compressed = compressed
-        self.inFlight = inFlight
-        self.bookkeeping = bookkeeping
-        self.unused = unused
-    }
-
-    /// Sum of all.
-    package var total: Int { decoded + compressed + inFlight + bookkeeping + unused }
-}
-
-extension VirtualCache {
-    /// A layer as frames describe it.
-    package static func frameLayer(_ layer: Int, pyramid: TilePyramid, format: TilePixelFormat) -> FrameLayer {
-        FrameLayer(id: LayerID(layer), pyramid: pyramid, format: format)
     }
 }
