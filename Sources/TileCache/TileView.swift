@@ -150,16 +150,11 @@ public final class TileView: Sendable {
 
 /// Interface of a view for texture slots.
 extension TileView {
-    /// Identifies a list of upcoming tiles.
-    package struct UpcomingVersion: Sendable {
-        let version: FrameVersion
-    }
-
     /// Resident tiles that the view may draw soon, not leased, the most valuable first.
     ///
     /// - Parameter version: Of the list that the caller has; `nil` is returned if it has not changed.
-    package func upcoming(limit: Int, unless version: UpcomingVersion?) -> (UpcomingVersion, [UpcomingTile])? {
-        core.upcoming(ofView: id, limit: limit, unless: version?.version).map { (UpcomingVersion(version: $0), $1) }
+    package func upcoming(limit: Int, unless version: FrameVersion?) -> (FrameVersion, [UpcomingTile])? {
+        core.upcoming(ofView: id, limit: limit, unless: version)
     }
 
     /// Leases decoded tiles of the view's cache, each alone. `nil` for those that have gone since.

@@ -26,7 +26,7 @@ public struct TextureSlots: Sendable {
     private var core: TextureCore
     /// Tiles that may be drawn soon, as of a plan.
     private var upcoming: [UpcomingTile] = []
-    private var upcomingVersion: TileView.UpcomingVersion?
+    private var upcomingVersion: FrameVersion?
 
     /// Creates empty slots.
     ///

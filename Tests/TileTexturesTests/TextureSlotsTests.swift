@@ -147,7 +147,7 @@ import Testing
         defer { cache.shutdown() }
         try cache.pin(layer, levels: 0...0)
         let viewport = TextureScene.viewport(1024, 1024)
-        var found: (version: TileView.UpcomingVersion, tiles: [UpcomingTile])?
+        var found: (version: FrameVersion, tiles: [UpcomingTile])?
         for _ in 0..<10_000 {
             _ = try Self.sharpFrame(view, viewport)
             found = view.upcoming(limit: 8, unless: nil)

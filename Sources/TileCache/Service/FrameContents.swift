@@ -1,5 +1,5 @@
-/// Changes whenever a frame may have to be composed again.
-struct FrameVersion: Hashable, Sendable {
+/// Changes whenever a frame may have to be composed again, or a list of upcoming tiles be made again.
+package struct FrameVersion: Hashable, Sendable {
     var needs: UInt64
     var pool: UInt64
 }
