@@ -7,7 +7,7 @@ extension CacheCore {
         let begun = perform { state in state.beginFetch(tile, of: layer, isMargin: isMargin, handler, now: now) }
         switch begun {
         case .success(let id): return TileFetch(core: self, id: id, outcome: nil, since: now)
-        case .failure(let known): return TileFetch(core: self, id: 0, outcome: outcome(known.outcome), since: now)
+        case .failure(let known): return TileFetch(core: self, id: 0, outcome: outcome(known), since: now)
         }
     }
 
@@ -84,26 +84,21 @@ extension CacheCore {
     }
 }
 
-/// An outcome that is known at the request.
-struct KnownFetch: Error {
-    let outcome: FetchOutcome
-}
-
 extension CoreState {
+    /// Begins a request; fails with an outcome that is known at once.
     mutating func beginFetch(
         _ tile: TileCoordinate,
         of layer: LayerID,
         isMargin: Bool,
         _ handler: FetchHandler,
         now: Int64
-    ) -> Result<FetchID, KnownFetch> {
-        func known(_ outcome: FetchOutcome) -> Result<FetchID, KnownFetch> { .failure(KnownFetch(outcome: outcome)) }
-        guard !isShutDown, let pyramid = record(of: layer)?.pyramid else { return known(.removed) }
-        guard pyramid.contains(tile) else { return known(.absent) }
+    ) -> Result<FetchID, FetchOutcome> {
+        guard !isShutDown, let pyramid = record(of: layer)?.pyramid else { return .failure(.removed) }
+        guard pyramid.contains(tile) else { return .failure(.absent) }
         let key = TileKey(layer: layer.index, tile)
-        if let outcome = fetchOutcome(of: key, since: now) { return known(outcome) }
+        if let outcome = fetchOutcome(of: key, since: now) { return .failure(outcome) }
         guard fetches.count < Fetches.maximumCount, pool.charge(Fetches.bytesPerFetch, to: .views) else {
-            return known(.refused)
+            return .failure(.refused)
         }
         let number = pool.entry(for: key)
         if number != .none { beginNeed(of: number, isMargin: isMargin) }

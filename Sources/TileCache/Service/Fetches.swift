@@ -95,8 +95,8 @@ struct Fetches: Sendable {
     }
 }
 
-/// Outcome of a request before its lease has an owner.
-enum FetchOutcome: Sendable {
+/// Outcome of a request before its lease has an owner. An error of a request that ends at once.
+enum FetchOutcome: Error {
     /// One tile; its lease is counted.
     case pixels(FrameContents)
     case absent, failed, removed, refused
