@@ -5,21 +5,18 @@ enum AnySource: Sendable {
 
     var isBlocking: Bool { if case .blocking = self { true } else { false } }
 
-    /// The source, if it decodes its own payloads.
-    var decoder: (any TileDecoder)? {
+    private var object: Any {
         switch self {
-        case .blocking(let source): source as? any TileDecoder
-        case .asynchronous(let source): source as? any TileDecoder
+        case .blocking(let source): source
+        case .asynchronous(let source): source
         }
     }
 
+    /// The source, if it decodes its own payloads.
+    var decoder: (any TileDecoder)? { object as? any TileDecoder }
+
     /// The source, if it reports memory of its own.
-    var reporting: (any MemoryReportingSource)? {
-        switch self {
-        case .blocking(let source): source as? any MemoryReportingSource
-        case .asynchronous(let source): source as? any MemoryReportingSource
-        }
-    }
+    var reporting: (any MemoryReportingSource)? { object as? any MemoryReportingSource }
 }
 
 /// State behind the cache's lock: owners with private state, and what takes several of them.
