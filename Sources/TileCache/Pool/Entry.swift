@@ -117,6 +117,10 @@ struct Entry {
 
     /// Whether its pixels are not evictable.
     var isInUse: Bool { needCount > 0 || leaseCount > 0 || flags.contains(.pinned) }
+    /// Whether it failed for good.
+    var isLost: Bool { flags.contains(.failed) && retryAt == .max }
+    /// Whether it has no pixels, and no load will bring any.
+    var isUnavailable: Bool { !residency.isResident && (isLost || flags.contains(.absent)) }
     /// Whether removing the entry would lose no state.
     var isForgettable: Bool {
         residency == .none && load == .none && needCount == 0 && leaseCount == 0 && !flags.contains(.pinned)
@@ -126,12 +130,11 @@ struct Entry {
         guard residency != .none else {
             if isForgettable { return flags.isDisjoint(with: .remembered) ? .idle : .remembered }
             let isWanted = flags.contains(.pinned) && load == .none && !flags.contains(.absent)
-            return isWanted && (!flags.contains(.failed) || retryAt < .max) ? .missingPin : .idle
+            return isWanted && !isLost ? .missingPin : .idle
         }
         if residency != .decoded, residency != .compressed { return .held }
         if flags.contains(.pinned) {
-            let isWanted = flags.contains(.stale) && load == .none && (!flags.contains(.failed) || retryAt < .max)
-            return isWanted ? .stalePin : .pinned
+            return flags.contains(.stale) && load == .none && !isLost ? .stalePin : .pinned
         }
         if needCount > 0 { return .needed }
         if leaseCount > 0 { return .held }

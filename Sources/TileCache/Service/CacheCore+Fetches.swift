@@ -147,7 +147,7 @@ extension CoreState {
         }
         if pool.layers[key.layer].invalidations > 0 { return nil }
         if entry.flags.contains(.absent) { return .absent }
-        return entry.flags.contains(.failed) && entry.retryAt == .max ? .failed : nil
+        return entry.isLost ? .failed : nil
     }
 
     /// Leases a decoded tile, or a part of it.

@@ -234,15 +234,14 @@ extension ViewLayer {
             let number = needs.entries[Int(visible.index)]
             guard number != .none else { continue }
             let entry = pool.table[number]
-            let isLost = entry.flags.contains(.failed) && entry.retryAt == .max
-            guard !entry.residency.isResident, isLost || entry.flags.contains(.absent) else { continue }
+            guard entry.isUnavailable else { continue }
             let rectangle = pyramid.worldRectangle(of: entry.key.coordinate).offsetBy(x: visible.offset, y: 0)
             tiles.append(
                 UnavailableTile(
                     layer: id,
                     tile: entry.key.coordinate,
                     worldRectangle: rectangle,
-                    cause: isLost ? .failed : .absent
+                    cause: entry.isLost ? .failed : .absent
                 )
             )
         }
@@ -256,11 +255,7 @@ extension ViewLayer {
             let index = Int(visible.index)
             let entry = needs.entries[index] == .none ? nil : pool.table[needs.entries[index]]
             let load = entry.flatMap { pool.loads[$0.load] }
-            if let entry {
-                let isLost = entry.flags.contains(.failed) && entry.retryAt == .max
-                let isUnavailable = !entry.residency.isResident && (isLost || entry.flags.contains(.absent))
-                guard !entry.residency.isDecoded, !isUnavailable else { continue }
-            }
+            if let entry, entry.residency.isDecoded || entry.isUnavailable { continue }
             let tile = needs.tiles[index].coordinate
             // A tile that was drawn, and has been removed since, has not been missed.
             let since = needs.missingSince[index]
