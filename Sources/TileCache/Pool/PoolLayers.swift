@@ -53,9 +53,8 @@ struct PoolLayer: Sendable {
         level < synthesizedLevels ? 1 << min(2 * (synthesizedLevels - level), 62) : 1
     }
 
-    /// Counts a prefetch that begins, or that goes to the source after all.
-    mutating func notePrefetch(atLevel level: Int, bytes: Int, asksSource: Bool, now: Int64) {
-        guard asksSource else { return }
+    /// Counts a prefetch from the source.
+    mutating func noteRequest(atLevel level: Int, bytes: Int, now: Int64) {
         let requests = requests(atLevel: level)
         prefetches.requests += requests
         meter?.count(requests: requests, bytes: bytes, now: now)

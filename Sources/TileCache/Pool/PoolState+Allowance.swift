@@ -25,7 +25,7 @@ extension PoolState {
         layers.change(key.layer) {
             $0.prefetches.started += 1
             $0.prefetches.byteTotal += bytes
-            $0.notePrefetch(atLevel: key.level, bytes: bytes, asksSource: asksSource, now: now)
+            if asksSource { $0.noteRequest(atLevel: key.level, bytes: bytes, now: now) }
         }
     }
 
@@ -43,9 +43,7 @@ extension PoolState {
         case .priced: guard isWithinCeilings(ticket.key, now: now) else { return false }
         }
         let bytes = tileBytes(of: ticket.key)
-        layers.change(layer) {
-            $0.notePrefetch(atLevel: ticket.key.level, bytes: bytes, asksSource: true, now: now)
-        }
+        layers.change(layer) { $0.noteRequest(atLevel: ticket.key.level, bytes: bytes, now: now) }
         return true
     }
 
