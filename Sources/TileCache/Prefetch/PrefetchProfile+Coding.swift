@@ -20,23 +20,21 @@ extension PrefetchProfile {
 
     /// The profile as bytes: a header, counts, places, and a checksum. All numbers are little-endian.
     public var bytes: [UInt8] {
-        var writer = Writer(bytes: Self.magic)
-        writer.add(Self.version)
-        writer.add(UInt64(sessions))
-        writer.add(UInt64(CandidateBin.placedCount))
-        writer.add(UInt64(places?.sessions ?? 0))
-        writer.add(UInt64(places?.counters.count ?? 0))
+        var written = Self.magic
+        func add(_ number: some FixedWidthInteger) { withUnsafeBytes(of: number.littleEndian) { written += $0 } }
+        add(Self.version)
+        add(UInt64(sessions))
+        add(UInt64(CandidateBin.placedCount))
+        add(UInt64(places?.sessions ?? 0))
+        add(UInt64(places?.counters.count ?? 0))
         for bin in bins.events.indices {
-            for count in [bins.events[bin], bins.needed[bin], bins.soon[bin]] { writer.add(count.bitPattern) }
+            for count in [bins.events[bin], bins.needed[bin], bins.soon[bin]] { add(count.bitPattern) }
         }
-        for counter in places?.counters ?? [] {
-            writer.bytes.append(UInt8(truncatingIfNeeded: counter))
-            writer.bytes.append(UInt8(truncatingIfNeeded: counter >> 8))
-        }
-        let check = SipHash128.hash(writer.bytes)
-        writer.add(check.0)
-        writer.add(check.1)
-        return writer.bytes
+        for counter in places?.counters ?? [] { add(counter) }
+        let check = SipHash128.hash(written)
+        add(check.0)
+        add(check.1)
+        return written
     }
 
     /// Reads a profile.
@@ -88,14 +86,6 @@ extension PrefetchProfile {
             places = PlaceSketch(sessions: Int(placeSessions), counters: values)
         }
         self.init(sessions: Int(sessions), bins: counts, places: places)
-    }
-
-    private struct Writer {
-        var bytes: [UInt8]
-
-        mutating func add(_ word: UInt64) {
-            for shift in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(8 * shift))) }
-        }
     }
 
     private struct Reader {
