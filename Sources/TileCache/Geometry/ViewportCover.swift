@@ -115,24 +115,6 @@ struct ViewportCover {
             if copy * width <= offset { return }
         }
     }
-
-    /// Appends each needed tile once, in the order of the screen.
-    func appendNeeded(to tiles: inout [TileCoordinate]) {
-        let columns = pyramid.levels[levelIndex].columns
-        var currentRow = -1
-        var inRow = 0
-        forEach { column, row, _ in
-            if row != currentRow {
-                currentRow = row
-                inRow = 0
-            }
-            // Columns are cyclic, so a row's tiles repeat after as many as there are.
-            guard inRow < columns else { return false }
-            inRow += 1
-            tiles.append(TileCoordinate(level: levelIndex, column: column, row: row))
-            return true
-        }
-    }
 }
 
 /// The four corners of a rotated viewport, and their extent in a horizontal band.
@@ -198,8 +180,21 @@ struct RotatedOutline {
 extension TilePyramid {
     /// Tiles of a level that a viewport needs, each once. Row by row from the top left of the screen.
     package func neededTiles(under viewport: TileViewport, at level: Int) -> [TileCoordinate] {
+        let columns = levels[level].columns
         var tiles: [TileCoordinate] = []
-        ViewportCover(pyramid: self, viewport: viewport, levelIndex: level).appendNeeded(to: &tiles)
+        var currentRow = -1
+        var inRow = 0
+        ViewportCover(pyramid: self, viewport: viewport, levelIndex: level).forEach { column, row, _ in
+            if row != currentRow {
+                currentRow = row
+                inRow = 0
+            }
+            // Columns are cyclic, so a row's tiles repeat after as many as there are.
+            guard inRow < columns else { return false }
+            inRow += 1
+            tiles.append(TileCoordinate(level: level, column: column, row: row))
+            return true
+        }
         return tiles
     }
 }
