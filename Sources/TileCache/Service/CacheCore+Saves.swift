@@ -176,8 +176,11 @@ extension CoreState {
         }
         if takers.drawn != 0, result == .pixels {
             let gone = saves.isFull ? saves.undrawnKeys.filter { !pool.isUnsaved($0) } : []
-            var lost = changeSaves { saves in gone.compactMap { saves.forget($0) } }
-            if changeSaves({ $0.addUndrawn(undrawn) }) { pool.markUnsaved(key) } else { lost.append(undrawn) }
+            let (isWaiting, lost) = changeSaves { saves in
+                let forgotten = gone.compactMap { saves.forget($0) }
+                return saves.addUndrawn(undrawn) ? (true, forgotten) : (false, forgotten + [undrawn])
+            }
+            if isWaiting { pool.markUnsaved(key) }
             effects.lostSaves += lost.compactMap { lose($0) }
         } else if takers.drawn != 0 {
             // An absent tile is never drawn.
