@@ -16,7 +16,7 @@ struct ProbabilityTable: Sendable {
 
     /// Samples of this session by unplaced bin; older ones weigh less.
     private var session = BinCounts(count: CandidateBin.count)
-    private let prior: BinPriors
+    private let prior = BinPriors.standard
     private var mixture: ProfileMixture?
     /// Samples of this session by placed bin, for a profile. Nothing is forgotten.
     private(set) var learned: BinCounts
@@ -58,13 +58,7 @@ struct ProbabilityTable: Sendable {
     ///   - profile: Samples of other sessions by placed bin. Default: none.
     ///   - learned: What this session has learned before. Default: nothing.
     init(profile: BinCounts? = nil, learned: BinCounts? = nil) {
-        let prior = BinPriors(
-            needed: PriorTable.standard.needed,
-            soon: PriorTable.standard.soon,
-            strength: [Double](repeating: Self.strength, count: CandidateBin.count)
-        )
-        self.prior = prior
-        mixture = profile.map { ProfileMixture($0, prior: prior) }
+        mixture = profile.map { ProfileMixture($0, prior: .standard) }
         let bins = profile == nil ? CandidateBin.count : CandidateBin.placedCount
         worths = [(valuation: Int, worth: Worth)](repeating: (0, Worth(gain: 0, loss: 0)), count: bins)
         self.learned = learned ?? BinCounts(count: bins)
@@ -154,16 +148,14 @@ struct ProbabilityTable: Sendable {
     }
 }
 
-/// Prior probabilities: round numbers that fall with distance, and from ahead over aside to behind.
-struct PriorTable: Sendable {
-    static let standard = PriorTable()
-
-    private(set) var needed: [Double]
-    private(set) var soon: [Double]
+extension BinPriors {
+    /// Round numbers that fall with distance, and from ahead over aside to behind.
+    static let standard = BinPriors()
 
     private init() {
         needed = [Double](repeating: 0, count: CandidateBin.count)
         soon = needed
+        strength = [Double](repeating: ProbabilityTable.strength, count: CandidateBin.count)
         setPan()
         setZoom()
         // Too low for a load: a session has to show that people go to popular places.

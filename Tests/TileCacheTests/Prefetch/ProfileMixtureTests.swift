@@ -47,7 +47,7 @@ import Testing
 
         func predictions(_ bin: Int) -> (without: Pair, with: Pair) {
             let bare = bin % CandidateBin.count
-            let prior = (needed: PriorTable.standard.needed[bare], soon: PriorTable.standard.soon[bare])
+            let prior = (needed: BinPriors.standard.needed[bare], soon: BinPriors.standard.soon[bare])
             let mine = plain[bare] ?? Counts()
             let cold = mine.mean(prior, worth: 30)
             guard bin >= CandidateBin.count else { return (cold, cold) }
