@@ -92,9 +92,8 @@ struct SlotAllocator {
 
 /// Allocators of slots, one for each size.
 struct SlotClasses: RandomAccessCollection {
+    /// Each of another size.
     private var allocators: [SlotAllocator] = []
-    /// Indices by slot size in bytes.
-    private var indicesBySize: [Int: Int] = [:]
 
     var startIndex: Int { 0 }
     var endIndex: Int { allocators.count }
@@ -103,11 +102,12 @@ struct SlotClasses: RandomAccessCollection {
         @inline(__always) _modify { yield &allocators[slotClass] }
     }
 
-    func has(slotBytes: Int) -> Bool { indicesBySize[slotBytes] != nil }
+    func has(slotBytes: Int) -> Bool { allocators.contains { $0.slotBytes == slotBytes } }
 
     /// Adds a layer to the class of its slots, which is made if necessary. Returns the class.
     mutating func addLayer(slotBytes: Int, capacity: Int) -> Int {
-        let slotClass = indicesBySize[slotBytes] ?? add(slotBytes: slotBytes, capacity: capacity)
+        let known = allocators.firstIndex { $0.slotBytes == slotBytes }
+        let slotClass = known ?? add(slotBytes: slotBytes, capacity: capacity)
         allocators[slotClass].layers += 1
         return slotClass
     }
@@ -115,9 +115,7 @@ struct SlotClasses: RandomAccessCollection {
     private mutating func add(slotBytes: Int, capacity: Int) -> Int {
         // Reuses the index of a size without layers and memory.
         let slotClass = allocators.firstIndex { $0.isFree } ?? allocators.count
-        if slotClass < allocators.count { indicesBySize[allocators[slotClass].slotBytes] = nil }
         allocators.put(SlotAllocator(slotBytes: slotBytes, capacity: capacity), at: slotClass)
-        indicesBySize[slotBytes] = slotClass
         return slotClass
     }
 
@@ -125,10 +123,7 @@ struct SlotClasses: RandomAccessCollection {
 
     /// Removes the last sizes that no layer has and no slot is committed of.
     mutating func removeFree() {
-        while let last = allocators.last, last.isFree {
-            indicesBySize[last.slotBytes] = nil
-            allocators.removeLast()
-        }
+        while allocators.last?.isFree == true { allocators.removeLast() }
     }
 
     /// Shrinks the tables; returns the number of slots removed.
