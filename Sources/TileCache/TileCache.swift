@@ -68,14 +68,12 @@ public final class TileCache: Sendable {
     }
 
     let core: CacheCore
-    private let configuration: Configuration
 
     /// Creates a cache and its workers. Nothing is loaded until a view is updated.
     ///
     /// - Throws: ``TileCacheError/invalidConfiguration(_:)`` if a setting is out of its range, or in a child of `fork()`;
     ///   ``TileCacheError/outOfMemory(size:)`` if the system denies the addresses.
     public init(_ configuration: Configuration) throws(TileCacheError) {
-        self.configuration = configuration
         core = try CacheCore(configuration: configuration)
     }
 
@@ -148,7 +146,7 @@ public final class TileCache: Sendable {
         selection: TileLevelSelection,
         policy: @escaping @Sendable (PrefetchProfile?) -> any PrefetchPolicy
     ) -> TileView {
-        let fits = configuration.fitsLevelToBudget
+        let fits = core.configuration.fitsLevelToBudget
         let place = core.perform { state in
             state.views.add(ViewModel(layers: [], selection: selection, fitsBudget: fits))
         }
