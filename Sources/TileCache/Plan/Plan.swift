@@ -72,15 +72,6 @@ package struct RecencyWorth: Hashable, Sendable {
         let row = known ? VisitClass.age(ofDemands: age) : VisitClass.ages - 1
         return worths[row * VisitClass.count + (known ? VisitClass.of(visits: visits) : 0)]
     }
-
-    /// Takes the maximum of both tables.
-    mutating func merge(_ other: RecencyWorth) {
-        guard !worths.isEmpty else {
-            worths = other.worths
-            return
-        }
-        for (index, worth) in other.worths.enumerated() { worths[index] = max(worths[index], worth) }
-    }
 }
 
 /// Wishes of one policy beyond the needed tiles, the most wanted first.

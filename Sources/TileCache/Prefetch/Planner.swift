@@ -282,7 +282,8 @@ extension Plan {
             entries += wishes.entries
             // One policy's are not copied.
             if keepValues.isEmpty { keepValues = wishes.keepValues } else { keepValues += wishes.keepValues }
-            recency.merge(wishes.recency)
+            // All policies with a table have the same.
+            if recency.worths.isEmpty { recency = wishes.recency }
             margin = max(margin, wishes.margin)
         }
     }
