@@ -9,6 +9,16 @@ extension TilePyramid {
         TilePyramid(self, levels: Array(levels.suffix(max(count, 1))))
     }
 
+    /// The tiles of the next finer level that a tile is made of.
+    func parts(of tile: TileCoordinate) -> TileRange {
+        let level = levels[tile.level + 1]
+        return TileRange(
+            level: tile.level + 1,
+            columns: 2 * tile.column..<min(2 * tile.column + 2, level.columns),
+            rows: 2 * tile.row..<min(2 * tile.row + 2, level.rows)
+        )
+    }
+
     /// Explains why the coarsest levels cannot be made by halving; `nil` if they can.
     func obstacle(toSynthesizing count: Int) -> String? {
         guard count >= 0, count < levels.count else {

@@ -70,13 +70,9 @@ struct TileSynthesizer {
 
     /// Draws the children of a tile; returns whether there are any.
     private mutating func drawChildren(of parent: TileCoordinate, halvings: Int) throws(LoadResult) -> Bool {
-        let level = layer.pyramid.levels[parent.level + 1]
         var isAnything = false
-        for row in 2 * parent.row..<min(2 * parent.row + 2, level.rows) {
-            for column in 2 * parent.column..<min(2 * parent.column + 2, level.columns) {
-                let child = TileCoordinate(level: parent.level + 1, column: column, row: row)
-                if try draw(child, halvings: halvings) { isAnything = true }
-            }
+        for child in layer.pyramid.parts(of: parent) {
+            if try draw(child, halvings: halvings) { isAnything = true }
         }
         return isAnything
     }

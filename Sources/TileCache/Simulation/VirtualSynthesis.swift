@@ -20,13 +20,8 @@ struct VirtualSynthesis {
         isResident: (TileCoordinate) -> Bool,
         _ body: (TileCoordinate) -> Void
     ) {
-        let level = pyramid.levels[tile.level + 1]
-        for row in 2 * tile.row..<min(2 * tile.row + 2, level.rows) {
-            for column in 2 * tile.column..<min(2 * tile.column + 2, level.columns) {
-                let child = TileCoordinate(level: tile.level + 1, column: column, row: row)
-                if isResident(child) { continue }
-                if makes(child) { forEachLoad(below: child, isResident: isResident, body) } else { body(child) }
-            }
+        for child in pyramid.parts(of: tile) where !isResident(child) {
+            if makes(child) { forEachLoad(below: child, isResident: isResident, body) } else { body(child) }
         }
     }
 
