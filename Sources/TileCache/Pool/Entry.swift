@@ -7,7 +7,6 @@ struct EntryFlags: OptionSet {
     static let seen = EntryFlags(rawValue: 2)
     /// Loaded before it was needed.
     static let prefetched = EntryFlags(rawValue: 4)
-    /// Pinned.
     static let pinned = EntryFlags(rawValue: 8)
     /// The source reported that the tile does not exist.
     static let absent = EntryFlags(rawValue: 16)

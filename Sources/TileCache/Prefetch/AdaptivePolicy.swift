@@ -233,7 +233,6 @@ package struct AdaptivePolicy: PrefetchPolicy {
         isNoticed ? .none : 2 * latency > Self.noticedSeconds ? .bounded : .patient
     }
 
-    /// Travel of the edges of a view.
     func travel(of view: PixelRect, scale: Double, now: Int64) -> EdgeTravel {
         EdgeTravel(
             view: view,

@@ -13,7 +13,6 @@ struct BinCounts: Hashable, Sendable {
         (needed, soon) = (events, events)
     }
 
-    /// Bytes of the counts.
     var byteCount: Int { 3 * events.count * MemoryLayout<Double>.stride }
 
     mutating func count(_ bin: Int, weight: Double, wasNeeded: Bool, wasSoon: Bool) {

@@ -25,7 +25,6 @@ struct Effects: Sendable {
     /// Address ranges without a use. Their last references go outside of the lock.
     var unmapped: [MemoryRegion] = []
 
-    /// Whether there are steps for queues.
     var queuesSteps: Bool { plans || setsTimer || !workers.isEmpty || !calls.isEmpty || !fetchEnds.isEmpty }
 
     var isEmpty: Bool {
