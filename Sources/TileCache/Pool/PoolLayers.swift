@@ -6,8 +6,10 @@ struct PoolLayer: Sendable {
     let levelBytes: [Int]
     /// Index of the slot allocator.
     let slotClass: Int
-    /// Incremented by each invalidation.
+    /// Incremented by each invalidation, and by pixels that are stale when they land.
     var generation: UInt32 = 1
+    /// The generation of the last invalidation. Stale pixels that land do not outdate other tiles.
+    var validGeneration: UInt32 = 1
     /// Invalidations under way: some outdated tiles may not be marked yet.
     var invalidations = 0
     /// Whether its tiles may be compressed.
@@ -59,6 +61,9 @@ struct PoolLayer: Sendable {
         prefetches.requests += requests
         meter?.count(requests: requests, bytes: bytes, now: now)
     }
+
+    /// Whether pixels are of loads that began before the last invalidation. Generations wrap.
+    func precedesInvalidation(_ generation: UInt32) -> Bool { Int32(bitPattern: generation &- validGeneration) < 0 }
 
     mutating func raiseGeneration() {
         generation &+= 1

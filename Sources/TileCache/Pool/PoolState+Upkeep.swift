@@ -5,6 +5,7 @@ extension PoolState {
     mutating func beginInvalidation(layer: Int, where affects: (TileCoordinate) -> Bool) {
         layers.change(layer) {
             $0.raiseGeneration()
+            $0.validGeneration = $0.generation
             $0.invalidations += 1
         }
         noteDrawing()
@@ -20,7 +21,7 @@ extension PoolState {
     func mayBeOutdated(_ number: EntryID) -> Bool {
         let layer = layers[table[number].key.layer]
         return table[number].flags.contains(.stale)
-            || (layer.invalidations > 0 && table[number].generation != layer.generation)
+            || (layer.invalidations > 0 && layer.precedesInvalidation(table[number].generation))
     }
 
     /// Marks tiles as outdated. Old pixels are drawn until new ones land, unless `dropsAtOnce`. Tiles that landed since
@@ -53,7 +54,7 @@ extension PoolState {
                 $0.flags.subtract(.remembered)
                 $0.attempts = 0
             }
-            if table[number].residency.isResident, table[number].generation != layers[layer].generation {
+            if table[number].residency.isResident, layers[layer].precedesInvalidation(table[number].generation) {
                 if dropsAtOnce {
                     detachPixels(of: number, cause: .invalidated)
                 } else {

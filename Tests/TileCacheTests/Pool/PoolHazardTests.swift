@@ -33,6 +33,18 @@ import Testing
         #expect(small.resident == [1] && small.entry(1)?.generation != old)
     }
 
+    /// Pixels of a store that were out of date land while an invalidation is marking tiles.
+    @Test func stalePixelsOutdateNoTileLoadedDuringAnInvalidation() {
+        let small = TilePool(tiles: 4)
+        small.pool.beginInvalidation(layer: 0) { _ in true }
+        small.load(1, 2)
+        small.pool.markStale(key(2))
+        let pages = small.pool.table.pages
+        small.pool.invalidate(onPages: pages, layer: 0, dropsAtOnce: true) { _ in true }
+        small.pool.endInvalidation(layer: 0)
+        #expect(small.resident == [1, 2] && small.entry(1)?.flags.contains(.stale) == false)
+    }
+
     /// New pixels or an invalidation while a block is being written or read. The worker keeps the block until it is
     /// done; the entry no longer refers to it.
     @Test(arguments: [true, false], [true, false])
