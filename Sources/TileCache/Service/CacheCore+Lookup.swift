@@ -43,8 +43,10 @@ extension TileCache {
     @usableFromInline
     func endLease(of held: HeldTile) {
         core.perform { state in
-            let isWaitedFor = state.pool.queue.lacksRoomForNeeds || state.pool.isOverLimit
-            if state.pool.release(held.token), isWaitedFor { state.effects.plans = true }
+            // A lowered limit evicts needed and pinned tiles too.
+            let isOverLimit = state.pool.isOverLimit
+            let makesRoom = state.pool.release(held.token)
+            if isOverLimit || (makesRoom && state.pool.queue.lacksRoomForNeeds) { state.effects.plans = true }
         }
     }
 

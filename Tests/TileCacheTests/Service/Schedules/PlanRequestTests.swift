@@ -100,14 +100,14 @@ import Testing
         #expect(scene.run() && scene.cache.statistics.memory.used.bytes <= StillScene.tileBytes / 2)
     }
 
-    @Test func aLimitIsReachedWhenALentTileIsGivenBack() throws {
+    @Test(arguments: [false, true]) func aLimitIsReachedWhenALentTileIsGivenBack(isNeeded: Bool) throws {
         let scene = try StillScene(tiles: 4)
         let layer = try scene.plainLayer()
         let view = ServiceSetup.quiet(scene.cache, [layer])
         defer { withExtendedLifetime(view) {} }
         scene.need(0..<1, of: layer, view)
         _ = scene.cache.withTile(scene.tile(0), of: layer) { _ in
-            view.update(needing: [])
+            if !isNeeded { view.update(needing: []) }
             scene.cache.byteLimit = .bytes(StillScene.tileBytes / 2)
             scene.run()
             #expect(scene.cache.statistics.memory.used.bytes == StillScene.tileBytes)
