@@ -33,16 +33,9 @@ enum CandidateBin {
         return (first * distances + distance) * 2 + (isSeen ? 1 : 0)
     }
 
-    /// Factor of the price of a bin without a place if its loads can wait.
-    ///
-    /// 2 for tiles in the second half of the travel of a moving view: it slows first, and each frame tells more about
-    /// its end. 4 for those beside it and behind: they are candidates again as soon as it rests. 1 for others. Tiles
-    /// beyond the travel are for the next stroke, which often comes at once: with 2 for them, too, generated photo
-    /// sessions lose .01 of their hits.
-    static func patience(_ bin: Int) -> Double {
-        guard kind(bin) == .pan, bin >= panCount / 2 else { return 1 }
-        let place = bin / (2 * distances) % 16
-        return place >= 4 ? 4 : place == 1 ? 2 : 1
+    /// Whether a bin without a place is of tiles beside or behind a moving view.
+    static func isBesideMotion(_ bin: Int) -> Bool {
+        kind(bin) == .pan && bin >= panCount / 2 + 4 * distances * 2
     }
 
     static func zoom(step: Int, _ context: MotionEstimate.ZoomContext, distance: Int, isSeen: Bool) -> Int {

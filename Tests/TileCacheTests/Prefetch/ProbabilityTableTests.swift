@@ -71,7 +71,7 @@ import Testing
         for distance in 0..<CandidateBin.distances {
             for isSeen in [false, true] {
                 for (direction, factors) in [
-                    (CandidateBin.Direction.ahead, [1.0, 2, 1, 1]), (.aside, [4, 4, 4, 4]), (.behind, [4, 4, 4, 4]),
+                    (CandidateBin.Direction.ahead, [1.0, 1, 1, 1]), (.aside, [4, 4, 4, 4]), (.behind, [4, 4, 4, 4]),
                     (.unknown, [4, 4, 4, 4]),
                 ] {
                     for (reach, factor) in factors.enumerated() {
