@@ -204,8 +204,9 @@ package struct AdaptivePolicy: PrefetchPolicy {
             change: change,
             travel: outlook.travel
         )
-        // At rest, and nearly so, the candidates are the same.
-        let thinksAnew = !(lastStand.map { stand.hasCandidates(of: $0) } ?? false)
+        // At rest, and nearly so, the candidates are the same, with their worths unless a price or the load time changed.
+        let hasSameWorths = candidates.valuation == probabilities.valuation
+        let thinksAnew = !hasSameWorths || !(lastStand.map { stand.hasCandidates(of: $0) } ?? false)
         if thinksAnew {
             swap(&candidates, &previous)
             // Elsewhere a tile comes up once: the levels differ, and a walk has each tile once.

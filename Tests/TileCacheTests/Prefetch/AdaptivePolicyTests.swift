@@ -170,6 +170,22 @@ import Testing
         #expect(usual <= all)
     }
 
+    /// The candidates of a view at rest are kept, but their worths follow the effort.
+    @Test func atRestAnotherEffortCounts() throws {
+        let view = Self.view(20_000, 30_000)
+        func wishes(before: Double, _ effort: Double) throws -> [PlanEntry] {
+            var session = try Session()
+            session.effort = before
+            for _ in 0..<10 { _ = session.show(view) }
+            session.effort = effort
+            return session.show(view).entries
+        }
+        let (little, usual) = (try wishes(before: 0.02, 0.02), try wishes(before: 0.5, 0.5))
+        #expect(little.count < usual.count)
+        #expect(try wishes(before: 0.5, 0.02) == little)
+        #expect(try wishes(before: 0.02, 0.5) == usual)
+    }
+
     @Test func theSameObservationsGiveTheSameWishes() throws {
         var first = try Session()
         var random = SplitMix64(seed: 7)
