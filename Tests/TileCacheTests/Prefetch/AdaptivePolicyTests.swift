@@ -364,6 +364,23 @@ import Testing
         #expect(wishes.entries.prefix(wanted.count).map(\.key.coordinate) == wanted)
     }
 
+    /// A view that has not moved to its destination in time is at rest where it is.
+    @Test func aDestinationIsOverAtItsTime() throws {
+        var session = try Session()
+        let there = Self.view(50_000, 50_000, scale: 0.5)
+        session.destination = ViewportDestination(viewport: there, time: MonotonicTime(nanoseconds: 2_000_000_000))
+        let wanted = Set(session.pyramid.neededTiles(under: there, at: Self.level(session, scale: 0.5)))
+        for _ in 0..<3 {
+            let wishes = session.show(Self.view(10_000, 10_000))
+            #expect(wishes.entries.contains { wanted.contains($0.key.coordinate) })
+        }
+        session.frame = 121
+        for _ in 0..<3 {
+            let wishes = session.show(Self.view(10_000, 10_000))
+            #expect(!wishes.entries.contains { wanted.contains($0.key.coordinate) })
+        }
+    }
+
     /// Jumps back and forth between two places. The tiles of the other place are kept, not loaded ahead of need.
     @Test func visitedTilesAreNotWishedFor() throws {
         var session = try Session()
