@@ -147,7 +147,9 @@ struct Planner: Sendable {
         else { return }
         for layer in view.layers where !layer.hasOwnList {
             var entries: [PlanEntry] = []
-            let level = view.selection.level(for: destination.viewport.scale, in: layer.pyramid)
+            // Within the hysteresis the view keeps its level.
+            let scale = destination.viewport.scale
+            let level = view.selection.level(for: scale, in: layer.pyramid, previous: layer.level)
             for level in level > 1 ? [level - 2, level] : [level] {
                 for tile in layer.pyramid.neededTiles(under: destination.viewport, at: level) {
                     let key = TileKey(layer: layer.layer, tile)
