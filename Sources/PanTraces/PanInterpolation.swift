@@ -2,9 +2,10 @@ public import TileCache
 
 /// Interpolates a view between two samples of a trace.
 ///
-/// The centre moves in a straight line and the scale by equal factors in equal times. A step too large for a gesture is
-/// a jump (a link that was followed, a place that was looked up): the earlier sample then holds until the later one,
-/// since the view never was in between.
+/// The centre moves in a straight line and the scale by equal factors in equal times. The view turns the short way,
+/// since renderers may record angles within one turn. A step too large for a gesture is a jump (a link that was
+/// followed, a place that was looked up): the earlier sample then holds until the later one, since the view never was
+/// in between.
 public struct PanInterpolation: Sendable {
     private let from: PanTraceSample
     private let to: PanTraceSample
@@ -12,6 +13,8 @@ public struct PanInterpolation: Sendable {
     public let isJump: Bool
     /// Change of scale in octaves; 0 if the scales are equal to the bit.
     private let octaves: Double
+    /// Change of rotation, at most half a turn.
+    private let turn: Double
 
     /// Prepares the interpolation from one sample to the next.
     ///
@@ -28,6 +31,9 @@ public struct PanInterpolation: Sendable {
             larger / smaller > 1.4142135623730951
             || (to.center.x - from.center.x).magnitude * larger > viewport.width / 2
             || (to.center.y - from.center.y).magnitude * larger > viewport.height / 2
+        let turn = to.rotation - from.rotation
+        // Half a turn stays as it is.
+        self.turn = turn - (turn / (2 * .pi)).rounded(.toNearestOrEven) * (2 * .pi)
         octaves = isJump || from.scale == to.scale ? 0 : PortableMath.log2(to.scale / from.scale)
     }
 
@@ -39,7 +45,7 @@ public struct PanInterpolation: Sendable {
         let part = Double(time - from.time) / Double(to.time - from.time)
         sample.center.x += (to.center.x - from.center.x) * part
         sample.center.y += (to.center.y - from.center.y) * part
-        sample.rotation += (to.rotation - from.rotation) * part
+        sample.rotation += turn * part
         // An equal scale must stay equal: a power of two without its last bit would select another level.
         if octaves != 0 { sample.scale *= PortableMath.exp2(octaves * part) }
         return sample

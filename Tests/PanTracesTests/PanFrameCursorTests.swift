@@ -86,6 +86,21 @@ import TileCache
         #expect(moved.allSatisfy { $0.viewport.width == 1000 && $0.viewport.height == 400 })
     }
 
+    /// From just below half a turn to just above it, which some renderers write as a negative angle.
+    @Test(
+        arguments: [
+            (3, -3, 0.28318530717958623), (-3, 3, -0.28318530717958623), (0, .pi, .pi), (6, 0.5, 0.78318530717958623),
+        ] as [(Double, Double, Double)]
+    )
+    func viewsTurnTheShortWay(from: Double, to: Double, turn: Double) throws {
+        let four = try #require(PanFrameRate(framesPerSecond: 4))
+        let moved = try frames([sample(0, 0, 0, 1, rotation: from), sample(1, 0, 0, 1, rotation: to)], rate: four)
+        for (number, frame) in moved.prefix(4).enumerated() {
+            #expect((frame.viewport.rotation - from - turn * Double(number) / 4).magnitude < 1e-12)
+        }
+        #expect(moved[4].viewport.rotation == to)
+    }
+
     @Test func equalScalesStayEqual() throws {
         let moved = try frames([sample(0, 0, 0, 0.1), sample(1.7, 3, 3, 0.1), sample(2, 9, 9, 0.1)])
         #expect(moved.allSatisfy { $0.viewport.scale == 0.1 })
