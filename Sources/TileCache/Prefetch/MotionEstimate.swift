@@ -97,6 +97,8 @@ struct MotionEstimate: Sendable {
             }
         }
         level = newLevel
+        // The renderer's times need not increase: what it showed at later ones says nothing about the velocity.
+        if let last = samples.last, last.time > time { samples.removeAll(keepingCapacity: true) }
         // One frame before the window may stay: rare frames need it for the velocity.
         while samples.count > 1, time - samples[1].time > Self.window || samples.count >= 64 { samples.removeFirst() }
         samples.append(sample)

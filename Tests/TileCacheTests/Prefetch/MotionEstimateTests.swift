@@ -29,4 +29,23 @@ import Testing
             #expect(motion.isStill, "\(number): a world of \(period) at scale \(scale)")
         }
     }
+
+    /// A renderer may stop to predict the times of its frames.
+    @Test(arguments: [0.005, 0.05, 0.1, 60]) func aTimeThatGoesBackDoesNotChangeTheSpeed(step: Double) {
+        var motion = MotionEstimate()
+        var (x, time) = (0.0, 1e3)
+        func show() {
+            x += 10
+            time += 1.0 / 60
+            let viewport = TileViewport(center: WorldPoint(x: x, y: 50), width: 800, height: 600)
+            motion.observe(viewport, box: viewport.uprightRectangle, level: 3, time: time, period: 0)
+        }
+        for _ in 0..<20 { show() }
+        time -= 1.0 / 60 + step
+        show()
+        for _ in 0..<12 {
+            show()
+            #expect(motion.isMoving && (motion.velocity.x - 600).magnitude < 1)
+        }
+    }
 }
