@@ -410,6 +410,63 @@ import Testing
         #expect(!levels.contains { $0 < level })
     }
 
+    /// What a view at rest keeps from plan to plan, against a policy that has just considered another destination and
+    /// therefore keeps nothing.
+    @Test(arguments: UInt64(1)...4) func atRestAPlanEqualsOneMadeAnew(seed: UInt64) throws {
+        var random = TileRandom(seed)
+        func happens(onceIn frames: Int) -> Bool { Int.random(in: 0..<frames, using: &random) == 0 }
+        func place() -> TileViewport {
+            let x = Double.random(in: 0...65_536, using: &random)
+            return Self.view(x, 30_000, scale: happens(onceIn: 2) ? 1 : 0.5)
+        }
+        let elsewhere = ViewportDestination(viewport: Self.view(1, 1), time: MonotonicTime(nanoseconds: 1 << 60))
+        var session = try Session(wrapsX: seed % 2 == 0)
+        var view = place()
+        var wished: [TileKey] = []
+        var (moving, rest, compared, expired) = (0, 0, 0, 0)
+        for _ in 0..<500 {
+            if moving == 0, rest > 20, happens(onceIn: 30) { moving = 8 }
+            if moving > 0 {
+                (moving, rest) = (moving - 1, 0)
+                view.center.x += 40
+                if happens(onceIn: 8) { view = place() }
+                _ = session.show(view)
+                continue
+            }
+            rest += 1
+            if happens(onceIn: 10) { session.effort = [0.02, 0.1, 0.5, 0.9].randomElement(using: &random) ?? 1 }
+            if happens(onceIn: 10) { session.latency = Int64.random(in: 1...200, using: &random) * 1_000_000 }
+            if happens(onceIn: 15) {
+                let frame = Int64(session.frame + Int.random(in: 1...20, using: &random))
+                let time = MonotonicTime(nanoseconds: frame * 16_666_667)
+                session.destination = happens(onceIn: 4) ? nil : ViewportDestination(viewport: place(), time: time)
+            }
+            if happens(onceIn: 4), let key = wished.randomElement(using: &random),
+                session.resident.remove(key) == nil
+            {
+                session.resident.insert(key)
+            }
+            // Until then the view may count as moving.
+            if rest > 12 {
+                var other = session
+                other.destination = elsewhere
+                _ = other.show(view)
+                other.destination = session.destination
+                other.frame = session.frame
+                let (kept, anew) = (session.show(view), other.show(view))
+                #expect(kept.entries == anew.entries)
+                #expect(kept.keepValues == anew.keepValues)
+                wished = kept.entries.map(\.key)
+                compared += 1
+                let now = Int64(session.frame - 1) * 16_666_667
+                if let end = session.destination?.time.nanoseconds, end <= now { expired += 1 }
+            } else {
+                _ = session.show(view)
+            }
+        }
+        #expect(compared > 100 && expired > 10)
+    }
+
     @Test(arguments: [0.26, 0.4, 0.51, 1, 3]) func plansOf4KAreBounded(scale: Double) throws {
         var session = try Session()
         for step in 0..<40 {
