@@ -174,6 +174,8 @@ private struct RestingFrames {
     private var viewport: TileViewport?
     private var counters: PoolCounters?
     private var isStill = false
+    /// Time from which on a prefetch that a ceiling has held back may begin.
+    private var replanAt = Int64.max
     private var skipped: PanFrame?
 
     init(isPossible: Bool, looksAtViewportOnly: Bool) {
@@ -183,7 +185,7 @@ private struct RestingFrames {
 
     /// Whether a frame would change nothing.
     mutating func isResting(at next: PanFrame) -> Bool {
-        guard isStill, next.viewport == viewport else { return false }
+        guard isStill, next.time < replanAt, next.viewport == viewport else { return false }
         skipped = next
         return true
     }
@@ -199,6 +201,7 @@ private struct RestingFrames {
             drawn.viewport == viewport && (cache.wasLeftOut || after == counters) && cache.loadsInFlight == 0
             && cache.coverage.missingTiles == 0 && (looksAtViewportOnly || cache.isResting(view: view, at: drawn.time))
         viewport = drawn.viewport
+        replanAt = cache.replanAt
         if let after { counters = after }
     }
 }

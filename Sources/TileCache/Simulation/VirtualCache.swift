@@ -20,6 +20,8 @@ package final class VirtualCache {
     private var changes = 0
     /// Whether a further frame of the only view at the same viewport would change nothing.
     private var isSettled = false
+    /// Time from which on a prefetch that a ceiling has held back may begin; `.max` if there is none.
+    package private(set) var replanAt = Int64.max
     private let options: Options
     /// Duration of a load, in nanoseconds; called once for each load.
     private let latency: (StartedLoad, _ start: Int64) -> Int64
@@ -106,7 +108,7 @@ package final class VirtualCache {
 
     /// Draws one frame of a view; times must not decrease.
     package func frame(view: Int, _ viewport: TileViewport, at now: Int64, destination: ViewportDestination? = nil) {
-        if isSettled, destination == nil, viewport == views[view].viewport {
+        if isSettled, now < replanAt, destination == nil, viewport == views[view].viewport {
             views[view].rest(at: now)
             hasMoved = false
             wasLeftOut = true
@@ -146,6 +148,7 @@ package final class VirtualCache {
         let isPlanSettled = makePlan(now: now)
         cancelUnwanted(now: now)
         startJobs(now: now)
+        replanAt = pool.layers.haveAllowances ? pool.takeEffects().replanAt : .max
         isSettled =
             isPlanSettled && skipsSettledFrames && views.count == 1 && !hasMoved && coverage.missingTiles == 0
             && work.count == 0 && changes == self.changes && pool.counters.isUnchanged(since: counters)
@@ -155,7 +158,7 @@ package final class VirtualCache {
     /// under way.
     package func isResting(view: Int, at now: Int64) -> Bool {
         views[view].hasRested(at: now, for: 3_000_000_000) && work.count == 0 && coverage.missingTiles == 0
-            && !planner.policies[view, default: [:]].values.contains { $0.changesAtRest }
+            && now < replanAt && !planner.policies[view, default: [:]].values.contains { $0.changesAtRest }
     }
 
     /// Advances the time without a frame.

@@ -1,3 +1,4 @@
+import PanTraces
 import Testing
 import TileCache
 
@@ -60,6 +61,30 @@ import TileCache
             $0.eviction = .lru
         }
         #expect(most(ring.prefetches) <= 10 && ring.prefetches.count > 10)
+    }
+
+    /// A meter counts intervals of 5 s, so that it allows as many again after 65 s: four times within 200 s.
+    @Test(arguments: [PrefetchKind.ring, .tilecache]) func aViewAtRestGetsWhatEachMinuteAllows(_ prefetch: PrefetchKind)
+        throws
+    {
+        var options = ReplayOptions()
+        options.prefetch = prefetch
+        options.eviction = prefetch.usualEviction
+        options.allowance = .priced(PrefetchTerms(requestsPerMinute: 2))
+        let header = PanTraceHeader(
+            viewport: PanTraceHeader.Size(width: 1000, height: 700),
+            world: PanTraceHeader.Size(width: 65_536, height: 65_536)
+        )
+        let samples = ([0, 200_000_000_000] as [Int64]).map {
+            PanTraceSample(time: $0, center: WorldPoint(x: 20_000, y: 30_000), scale: 1)
+        }
+        let input = ReplayInput(
+            name: "rest",
+            source: ".",
+            scene: try PanTraceScene(header, name: "rest"),
+            samples: PanSampleList(samples)
+        )
+        #expect(try Replay(options).run(input).total.prefetch.requests == 8)
     }
 
     @Test func whatIsNotAllowedAsksNothing() throws {
