@@ -13,7 +13,11 @@ extension CacheCore {
             state.workers.replace(loads + decodes.count)
             // Without spare workers nothing can be done for the next one.
             let oldest = [state.pool.loads.oldestStart, state.workers.oldestDecode].compactMap { $0 }.min()
-            if !state.workers.spare.isEmpty, let oldest { _ = state.due.askWatch(at: oldest + limit) }
+            if !state.workers.spare.isEmpty, let oldest {
+                // The limit may have no room to replace it. That does not change within a millisecond.
+                let due = oldest + limit
+                _ = state.due.askWatch(at: due < now ? now + limit : due)
+            }
             // The next plan wakes the workers.
             if loads + decodes.count > 0 { state.effects.plans = true }
         }

@@ -145,6 +145,32 @@ import Testing
         #expect(Set(stuck).isSuperset(of: [1, 2]) && stuck.last == 2 && scene.scheduler.pendingTimers == 0)
     }
 
+    /// Above a lowered limit no worker is replaced. The checks are as far apart as those of other loads.
+    @Test func aStuckLoadWithoutRoomForAnotherWorkerIsSeldomLookedAt() throws {
+        let scene = try StillScene(tiles: 256) {
+            $0.grantsBookkeeping = false
+            $0.stuckLoadTime = .milliseconds(20)
+        }
+        let layer = try scene.plainLayer()
+        let silent = try scene.cache.addLayer(QueuedSource(), pyramid: scene.pyramid)
+        let view = ServiceSetup.quiet(scene.cache, [layer, silent])
+        defer { withExtendedLifetime(view) {} }
+        scene.need(0..<1, of: layer, view)
+        let lent: Void? = scene.cache.withTile(scene.tile(0), of: layer) { _ in
+            scene.need(1..<2, of: silent, view)
+            #expect(scene.cache.statistics.loadsInFlight > 0)
+            scene.cache.byteLimit = .bytes(StillScene.tileBytes / 2)
+            scene.run()
+            // The first check is slightly too early.
+            for _ in 0..<3 where scene.scheduler.passTime() { scene.run() }
+            let start = scene.scheduler.now
+            for _ in 0..<10 where scene.scheduler.passTime() { scene.run() }
+            #expect(scene.scheduler.now - start > 40_000_000)
+            #expect(scene.cache.core.read { $0.pool.isOverLimit && $0.pool.loads.writtenOffCount == 0 })
+        }
+        #expect(lent != nil)
+    }
+
     /// One check finds loads and a decoder stuck. There is one spare worker.
     @Test func noMoreWorkersAreReplacedThanThereAreSpareOnes() throws {
         let scene = try StillScene(tiles: 64) {
