@@ -39,14 +39,15 @@ extension TileCache {
         }
     }
 
-    /// Ends the lease. Makes a plan if a needed tile or a lowered limit may have waited for it.
+    /// Ends the lease. Makes a plan if needed or pinned tiles or a lowered limit may have waited for it.
     @usableFromInline
     func endLease(of held: HeldTile) {
         core.perform { state in
             // A lowered limit evicts needed and pinned tiles too.
             let isOverLimit = state.pool.isOverLimit
             let makesRoom = state.pool.release(held.token)
-            if isOverLimit || (makesRoom && state.pool.queue.lacksRoomForNeeds) { state.effects.plans = true }
+            let isAwaited = state.pool.queue.lacksRoomForNeeds || state.pins.areMissing
+            if isOverLimit || (makesRoom && isAwaited) { state.effects.plans = true }
         }
     }
 

@@ -233,6 +233,25 @@ import Testing
         #expect(scene.run() && entered() == 400)
     }
 
+    /// Pins that wait for room in the table, which a tile that is lent may have.
+    @Test func waitingPinsAreEnteredWhenALentTileIsGivenBack() throws {
+        let scene = try StillScene(tiles: 16)
+        let layer = try scene.plainLayer()
+        let view = ServiceSetup.quiet(scene.cache, [layer])
+        defer { withExtendedLifetime(view) {} }
+        scene.need(0..<1, of: layer, view)
+        view.update(needing: [])
+        scene.run()
+        let core = scene.cache.core
+        let lent: Void? = scene.cache.withTile(scene.tile(0), of: layer) { _ in
+            let runs = TileRuns([scene.tile(20)])
+            core.perform { $0.pins.add(runs, to: runs, of: layer.index) }
+            scene.run()
+            #expect(core.read { $0.pins.areMissing })
+        }
+        #expect(lent != nil && scene.run() && scene.resident(20..<21, of: layer) == 1)
+    }
+
     @Test func pinnedTilesAndThoseAskedForOnceComeAtOnce() throws {
         let scene = try StillScene(tiles: 16)
         let layer = try scene.plainLayer()
