@@ -86,7 +86,7 @@ struct VirtualReplay {
         )
         var frames = try options.frames(of: course.samples, in: input.scene)
         while let frame = try frames.next() {
-            if textures?.isSettled ?? true, rest.isResting(at: frame) {
+            if textures?.isSettled ?? true, rest.isResting(at: frame, cache) {
                 course.addResting(frame)
             } else {
                 // Shows policies the end of the rest, instead of a stroke as long as the rest.
@@ -174,8 +174,6 @@ private struct RestingFrames {
     private var viewport: TileViewport?
     private var counters: PoolCounters?
     private var isStill = false
-    /// Time from which on a prefetch that a ceiling has held back may begin.
-    private var replanAt = Int64.max
     private var skipped: PanFrame?
 
     init(isPossible: Bool, looksAtViewportOnly: Bool) {
@@ -184,8 +182,8 @@ private struct RestingFrames {
     }
 
     /// Whether a frame would change nothing.
-    mutating func isResting(at next: PanFrame) -> Bool {
-        guard isStill, next.time < replanAt, next.viewport == viewport else { return false }
+    mutating func isResting(at next: PanFrame, _ cache: VirtualCache) -> Bool {
+        guard isStill, next.time < cache.replanAt, next.viewport == viewport else { return false }
         skipped = next
         return true
     }
@@ -201,7 +199,6 @@ private struct RestingFrames {
             drawn.viewport == viewport && (cache.wasLeftOut || after == counters) && cache.loadsInFlight == 0
             && cache.coverage.missingTiles == 0 && (looksAtViewportOnly || cache.isResting(view: view, at: drawn.time))
         viewport = drawn.viewport
-        replanAt = cache.replanAt
         if let after { counters = after }
     }
 }

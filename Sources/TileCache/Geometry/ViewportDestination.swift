@@ -10,4 +10,7 @@ public struct ViewportDestination: Hashable, Sendable {
         self.viewport = viewport
         self.time = time
     }
+
+    /// Whether it can be drawn, and its time has not come. The host may go on declaring it afterwards.
+    func isAhead(at now: Int64) -> Bool { time.nanoseconds > now && viewport.isDrawable }
 }

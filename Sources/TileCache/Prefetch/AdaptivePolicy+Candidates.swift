@@ -24,9 +24,7 @@ extension AdaptivePolicy {
     /// Considers the tiles of the declared destination.
     mutating func findDestination(_ outlook: Outlook, now: Int64) {
         let target = outlook.target
-        guard let destination = target.destination, destination.time.nanoseconds > now,
-            destination.viewport.isDrawable
-        else { return }
+        guard let destination = target.destination, destination.isAhead(at: now) else { return }
         let level = target.selection.level(for: destination.viewport.scale, in: target.pyramid, previous: target.level)
         var count = 0
         ViewportCover(pyramid: target.pyramid, viewport: destination.viewport, levelIndex: level)

@@ -27,7 +27,7 @@ extension Planner {
             func box(_ viewport: TileViewport) -> PixelRect {
                 ViewportCover(pyramid: layer.pyramid, viewport: viewport, levelIndex: layer.level).box
             }
-            if let destination = view.destination, destination.viewport.isDrawable, destination.time.nanoseconds > now {
+            if let destination = view.destination, destination.isAhead(at: now) {
                 return (id, box(destination.viewport))
             }
             let policy = policies[id]?[layer.id] as? AdaptivePolicy

@@ -200,8 +200,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
         if effects.contains(.abandonment) { appendHopeless(to: &wishes, outlook: outlook) }
         let stand = Stand(
             viewport: target.viewport,
-            // Over at its time, although the host may go on declaring it.
-            destination: target.destination.flatMap { $0.time.nanoseconds > context.now ? $0 : nil },
+            destination: target.destination.flatMap { $0.isAhead(at: context.now) ? $0 : nil },
             change: change,
             travel: outlook.travel
         )

@@ -35,7 +35,7 @@ enum CandidateBin {
 
     /// Whether a bin without a place is of tiles beside or behind a moving view.
     static func isBesideMotion(_ bin: Int) -> Bool {
-        kind(bin) == .pan && bin >= panCount / 2 + 4 * distances * 2
+        kind(bin) == .pan && bin >= pan(isMoving: true, .aside, reach: 0, distance: 0, isSeen: false)
     }
 
     static func zoom(step: Int, _ context: MotionEstimate.ZoomContext, distance: Int, isSeen: Bool) -> Int {

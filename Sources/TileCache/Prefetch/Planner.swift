@@ -142,9 +142,7 @@ struct Planner: Sendable {
 
     /// Adds the tiles of the declared destination before all guesses, a coarser level first as fallback.
     private func appendDestination(of view: ViewSnapshot, to plan: inout Plan, context: PlanContext) {
-        guard let destination = view.destination, destination.viewport.isDrawable,
-            destination.time.nanoseconds > context.now
-        else { return }
+        guard let destination = view.destination, destination.isAhead(at: context.now) else { return }
         for layer in view.layers where !layer.hasOwnList {
             var entries: [PlanEntry] = []
             // Within the hysteresis the view keeps its level.

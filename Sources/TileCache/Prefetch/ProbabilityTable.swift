@@ -26,7 +26,6 @@ struct ProbabilityTable: Sendable {
         didSet { if price != oldValue { valuation += 1 } }
     }
 
-    /// How much of a gain has to be certain.
     var caution = Caution.none {
         didSet { if caution != oldValue { valuation += 1 } }
     }
@@ -34,8 +33,10 @@ struct ProbabilityTable: Sendable {
     /// How much of a gain has to be certain: more if a late tile costs little.
     enum Caution: Int, Comparable {
         case none
-        /// The gain of a pan's bin takes the lower bound of a probability that samples have raised. Zooms are taken as
-        /// learned: their priors are low before the first one.
+        /// The gain of a pan's bin takes the lower bound of a probability that samples have raised. Without it, at 4
+        /// screens and 40 ms, `starcraft_view` wastes .03 and `balabit_drag` .015 more, for at most .001 more hits. With
+        /// it, loads of 150 ms hit up to .023 less (`touch` at 12 screens). Zooms are taken as learned: their priors are
+        /// low before the first one.
         case bounded
         /// Besides, tiles beside and behind a moving view have a multiple of the price. As soon as it rests they are
         /// candidates again, and still in time.
