@@ -83,6 +83,11 @@ private final class VirtualEvents: Sendable {
         var requests: [VirtualService.Request] = []
         var isOver = false
         var looks = 0
+
+        /// Adds an event after those of the same time.
+        mutating func add(_ event: Event) {
+            events.insert(event, at: events.firstIndex { $0.time > event.time } ?? events.count)
+        }
     }
 
     static let start: Int64 = 1_000_000_000
@@ -91,10 +96,7 @@ private final class VirtualEvents: Sendable {
     func after(_ wait: Int64, _ body: @escaping @Sendable () -> Void) {
         let isOver = state.withLock { state in
             guard !state.isOver else { return true }
-            let event = Event(time: state.now + wait, body: body)
-            // After those of the same time.
-            let place = state.events.firstIndex { $0.time > event.time } ?? state.events.count
-            state.events.insert(event, at: place)
+            state.add(Event(time: state.now + wait, body: body))
             return false
         }
         if isOver { body() }
@@ -102,15 +104,19 @@ private final class VirtualEvents: Sendable {
 
     /// Records a request and answers it later.
     func ask(_ request: VirtualService.Request, after wait: Int64, _ answer: @escaping @Sendable () -> Void) {
-        state.withLock { state in
-            state.waiting += 1
-            state.requests.append(request)
-            state.requests[state.requests.count - 1].time = state.now - Self.start
-        }
-        after(wait) { [self] in
+        let event: @Sendable () -> Void = { [self] in
             state.withLock { $0.waiting -= 1 }
             answer()
         }
+        // In one step: between two, the time may be advanced, since the worker already waits.
+        let isOver = state.withLock { state in
+            state.waiting += 1
+            state.requests.append(request)
+            state.requests[state.requests.count - 1].time = state.now - Self.start
+            if !state.isOver { state.add(Event(time: state.now + wait, body: event)) }
+            return state.isOver
+        }
+        if isOver { event() }
     }
 
     /// Runs everything at once, so that no source blocks a worker for ever.
