@@ -588,7 +588,11 @@ TILECACHE_API tilecache_status tilecache_request_fail(
     tilecache_request *request, int32_t is_permanent, int64_t retry_after);
 
 /**
- * Completes a request as cancelled, because the tile is no longer wanted. May return TILECACHE_ERROR_ALREADY_COMPLETED.
+ * Completes a request as cancelled, because the tile is no longer wanted.
+ *
+ * If it still is, the request counts as failed, and is retried after a wait.
+ *
+ * @return TILECACHE_ERROR_ALREADY_COMPLETED if it was completed before.
  */
 TILECACHE_API tilecache_status tilecache_request_cancel(tilecache_request *request);
 

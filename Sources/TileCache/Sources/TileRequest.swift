@@ -100,7 +100,13 @@ public final class TileRequest: Sendable {
     public func fail(_ failure: TileFailure = .transient(retryAfter: .zero)) { finish(LoadResult(failure)) }
 
     /// Completes the request as cancelled, because the tile is no longer wanted.
-    public func cancel() { finish(.cancelled) }
+    ///
+    /// If it still is, the request counts as failed, and is retried after a wait.
+    public func cancel() {
+        // Else a source that cancels what is wanted, such as one without a network, would be asked again at once.
+        let isWanted = state.withLock { $0.isWanted }
+        finish(isWanted ? .failed(isPermanent: false, retryAfter: nil) : .cancelled)
+    }
 
     /// Counts a second answer, which changes nothing.
     package func noteSecondAnswer() { core.noteSecondAnswer() }

@@ -96,4 +96,21 @@ import Testing
         #expect(cache.statistics.loads.secondAnswers == 2)
         #expect(cache.statistics.loads.failed == 1)
     }
+
+    /// Asked again at once, a source that can load nothing would keep a processor busy.
+    @Test func aWantedRequestThatItsSourceCancelsIsRetriedAfterAWait() throws {
+        let scene = try StillScene(tiles: 8)
+        let source = QueuedSource()
+        let layer = try scene.cache.addLayer(source, pyramid: scene.pyramid)
+        let view = ServiceSetup.quiet(scene.cache, [layer])
+        scene.need(0..<1, of: layer, view)
+        try #require(source.take().first).cancel()
+        #expect(scene.run() && source.take().isEmpty)
+        let loads = scene.cache.statistics.loads
+        #expect(loads.failed == 1 && loads.cancelled == 0)
+        let retried = try #require(source.taken(by: scene.scheduler).first)
+        source.answer(retried)
+        #expect(scene.run() && scene.resident(0..<1, of: layer) == 1)
+        withExtendedLifetime(view) {}
+    }
 }
