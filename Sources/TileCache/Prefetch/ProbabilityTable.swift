@@ -10,8 +10,6 @@ struct ProbabilityTable: Sendable {
     /// Worth of keeping a tile that is likely to be needed later. 0.3 instead of 0.1 takes a tenth off the waste of
     /// `touch`.
     static let keepShare = 0.3
-    /// Multiple of the price of tiles that can wait. From 4 on, none of them is loaded at the default effort.
-    static let patience = 4.0
     /// Price of a needless load at an effort of 0.5, in loads in time. 0.01 more takes .006 off the waste of
     /// `immens_map` and .02 off that of `gps_follow`, for at most .001 of the hits.
     static let lossAtHalf = 0.125
@@ -38,8 +36,7 @@ struct ProbabilityTable: Sendable {
         /// it, loads of 150 ms hit up to .023 less (`touch` at 12 screens). Zooms are taken as learned: their priors are
         /// low before the first one.
         case bounded
-        /// Besides, tiles beside and behind a moving view have a multiple of the price. As soon as it rests they are
-        /// candidates again, and still in time.
+        /// Besides, tiles that can wait have a multiple of the price.
         case patient
 
         static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
@@ -129,7 +126,7 @@ struct ProbabilityTable: Sendable {
         let isBounded = caution >= .bounded && CandidateBin.kind(plain) == .pan
         let cold = isBounded ? prior.cautiousLikelihood(plain, session) : prior.likelihood(plain, session)
         let likelihood = likelihood(bin, cold: cold)
-        let price = caution == .patient && CandidateBin.isBesideMotion(plain) ? Self.patience * price : price
+        let price = caution == .patient ? CandidateBin.patience(plain) * price : price
         return likelihood.soon - nearness * price * (1 - likelihood.needed)
     }
 
