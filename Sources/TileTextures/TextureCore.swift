@@ -160,7 +160,8 @@ package struct TextureCore: Sendable {
 
     /// Releases the slots of some tiles.
     package mutating func remove(where isIncluded: (TextureKey) -> Bool) {
-        for slot in table.slots.indices.reversed() {
+        // The last slot beyond a lowered limit takes the free ones before it along.
+        for slot in table.slots.indices.reversed() where slot < table.slots.count {
             if let key = table.slots[slot].key, isIncluded(key) { table.release(slot) }
         }
         drawings = []

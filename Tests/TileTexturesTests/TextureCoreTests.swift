@@ -126,6 +126,24 @@ import Testing
         #expect(core.table.find(scene.key(other)) == 0 && core.statistics.evictions == 0)
     }
 
+    @Test func removedTilesLeaveNoSlotsBeyondTheLimit() throws {
+        var scene = try TextureScene()
+        let (fallback, others) = (tile(5, 16, 16), [tile(6, 40, 40), tile(6, 41, 40)])
+        for other in others { scene.ready[other] = 1 }
+        scene.upcoming = others.map { ($0, 1) }
+        var core = try TextureCore(TextureScene.options(slots: 3))
+        let one = TextureScene.viewport(2080, 2080, 64, 64)
+        _ = core.step(&scene, one)
+        scene.ready[fallback] = 1
+        #expect(core.step(&scene, one).result.placements.map(\.slot) == [2])
+        core.setSlotLimit(1)
+        scene.ready = [:]
+        // Slot 1 is free, but slot 2 is on screen.
+        #expect(core.step(&scene, one).result.slotCount == 3)
+        core.remove { _ in true }
+        #expect(core.table.slots.count == 1 && core.statistics.usedSlots == 0)
+    }
+
     /// Putting a tile back into a used slot ends the process. The test runs it in a separate one. Builds without
     /// assertions do not notice it.
     @Test func tilesAreNotPutBackIntoUsedSlotsInAnotherProcess() async {
