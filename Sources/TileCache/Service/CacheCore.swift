@@ -6,7 +6,7 @@ import Synchronization
 /// Nothing is queued ahead of time: a free worker takes the best job of the newest plan. The lock is never held during
 /// I/O, compression, a copy or a call of foreign code.
 final class CacheCore: Sendable {
-    let lock: CoreLock
+    let lock: Lock<CoreState>
     let clock: @Sendable () -> Int64
     let executor: Executor
     let coordinator = DispatchQueue(label: "TileCache.coordinator")
@@ -58,7 +58,7 @@ final class CacheCore: Sendable {
             workers: WorkerRoster(count: configuration.workers, spares: spares),
             meanLatency: configuration.expectedLoadLatency.nanoseconds
         )
-        lock = CoreLock(state)
+        lock = Lock(state)
         planner = Lock(Planner())
         // Without a common target: queues that share one starve if two of them block.
         workerQueues = (0..<configuration.workers + spares).map { DispatchQueue(label: "TileCache.worker.\($0)") }

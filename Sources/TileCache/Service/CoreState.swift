@@ -27,8 +27,8 @@ struct CoreState: ~Copyable {
     /// Serial number of the cache in the process.
     let serial: UInt32
     var views = Views()
-    /// Number of acquisitions of the lock.
-    fileprivate(set) var acquisitions: UInt64 = 0
+    /// Number of acquisitions of the lock by the cache itself.
+    var acquisitions: UInt64 = 0
     var pins = Pins()
     /// Tiles to prefetch once.
     private(set) var asked: [AskedTile] = []
@@ -173,21 +173,4 @@ struct CoreState: ~Copyable {
 /// A value used by one owner at a time: its taker under the lock.
 struct Transferred<Value>: @unchecked Sendable {
     let value: Value
-}
-
-/// Lock of a cache's state, which counts its acquisitions for tests.
-struct CoreLock: ~Copyable, Sendable {
-    private let lock: Lock<CoreState>
-
-    init(_ state: consuming sending CoreState) { lock = Lock(state) }
-
-    @inline(__always)
-    borrowing func withLock<Result: ~Copyable, Failure: Error>(
-        _ body: (inout sending CoreState) throws(Failure) -> sending Result
-    ) throws(Failure) -> sending Result {
-        try lock.withLock { state throws(Failure) in
-            state.acquisitions &+= 1
-            return try body(&state)
-        }
-    }
 }

@@ -89,6 +89,7 @@ extension CacheCore {
         executor.interleave?()
         var effects: Effects?
         let result = lock.withLock { state in
+            state.acquisitions &+= 1
             let result = body(&state)
             effects = state.drainEffects()
             return result
@@ -97,7 +98,12 @@ extension CacheCore {
         return result
     }
 
-    func read<Result: Sendable>(_ body: (borrowing CoreState) -> Result) -> Result { lock.withLock { body($0) } }
+    func read<Result: Sendable>(_ body: (borrowing CoreState) -> Result) -> Result {
+        lock.withLock { state in
+            state.acquisitions &+= 1
+            return body(state)
+        }
+    }
 
     private func carryOut(_ effects: Effects) {
         if !effects.decommits.isEmpty {

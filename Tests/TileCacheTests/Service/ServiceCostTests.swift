@@ -36,10 +36,9 @@ import Testing
         let pinned = PixelRect(minX: 0, minY: 0, maxX: 4096, maxY: Double(held / 128 * 64))
         try cache.pin(layer, levels: 6...6, region: pinned)
         func state() -> (acquisitions: Int, steps: Int, evictions: Int) {
-            let looks = service.looks
-            return cache.core.lock.withLock { state in
+            cache.core.lock.withLock { state in
                 let evictions = state.pool.counters.tiers.removed.reduce(0, +)
-                return (Int(state.acquisitions) - looks, state.pool.evictionSteps, evictions)
+                return (Int(state.acquisitions), state.pool.evictionSteps, evictions)
             }
         }
         func draw(_ frames: Int, x: (Int) -> Double) -> Double {

@@ -19,9 +19,6 @@ final class VirtualService: Sendable {
     var time: Int64 { events.state.withLock { $0.now } - VirtualEvents.start }
     var requests: [Request] { events.state.withLock { $0.requests } }
 
-    /// Number of times it has taken a cache's lock itself.
-    var looks: Int { events.state.withLock { $0.looks } }
-
     deinit { events.end() }
 
     /// Sets a cache's clock and timers.
@@ -55,10 +52,7 @@ final class VirtualService: Sendable {
         var quiet = 0
         while quiet < 2 {
             cache.core.coordinator.sync {}
-            let waiting = events.state.withLock { state in
-                state.looks += 1
-                return state.waiting
-            }
+            let waiting = events.state.withLock { $0.waiting }
             let isQuiet = cache.core.lock.withLock { state in
                 !state.planning.isQueued && !state.planning.isMaking
                     && state.workers.idle.count + waiting == state.pool.configuration.workers
@@ -82,7 +76,6 @@ private final class VirtualEvents: Sendable {
         var waiting = 0
         var requests: [VirtualService.Request] = []
         var isOver = false
-        var looks = 0
 
         /// Adds an event after those of the same time.
         mutating func add(_ event: Event) {
