@@ -18,7 +18,7 @@ struct EntryFlags: OptionSet {
     static let refused = EntryFlags(rawValue: 128)
     /// Waits to be given to stores until it is drawn.
     static let unsaved = EntryFlags(rawValue: 256)
-    /// Made of other tiles, of which some failed for good.
+    /// Made of other tiles, of which some failed for good. What is made of it counts as such too.
     static let holes = EntryFlags(rawValue: 512)
 
     /// Flags kept without pixels.

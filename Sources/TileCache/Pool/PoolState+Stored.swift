@@ -24,18 +24,11 @@ extension PoolState {
         effects.plans = true
     }
 
-    /// Marks a tile that is given to stores once it is drawn.
-    mutating func markUnsaved(_ key: TileKey) {
+    /// Marks pixels that have landed with a flag that neither the counts nor the list depend on.
+    mutating func mark(_ key: TileKey, _ flag: EntryFlags) {
         let number = table.find(key)
         guard number != .none, table[number].residency.isResident else { return }
-        table.note(number) { $0.flags.insert(.unsaved) }
-    }
-
-    /// Marks a tile that was made without some of its descendants. What is made of it counts as such too.
-    mutating func markHoles(_ key: TileKey) {
-        let number = table.find(key)
-        guard number != .none, table[number].residency.isResident else { return }
-        table.note(number) { $0.flags.insert(.holes) }
+        table.note(number) { $0.flags.insert(flag) }
     }
 
     func isUnsaved(_ key: TileKey) -> Bool { table[key]?.flags.contains(.unsaved) ?? false }

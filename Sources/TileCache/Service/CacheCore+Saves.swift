@@ -150,7 +150,7 @@ extension CoreState {
         if values.freshness?.expires != nil { tiers.noteExpiry() }
         // What waits of an earlier load would be stored with its freshness, and with the pixels of this one.
         let waiting = saves.isEmpty ? 0 : changeSaves { $0.forgetAll(of: key) }
-        if values.hasHoles { pool.markHoles(key) }
+        if values.hasHoles { pool.mark(key, .holes) }
         let hasLanded = pool.hasLanded(key, result) || values.freshness == .notStored
         // A tile made of others has neither expiry nor generation of its own. One with holes may be made whole later.
         guard hasLanded, !record.makes(key.level) || (!values.hasHoles && tiers.keepsMadeTiles) else {
@@ -180,7 +180,7 @@ extension CoreState {
                 let forgotten = gone.compactMap { saves.forget($0) }
                 return saves.addUndrawn(undrawn) ? (true, forgotten) : (false, forgotten + [undrawn])
             }
-            if isWaiting { pool.markUnsaved(key) }
+            if isWaiting { pool.mark(key, .unsaved) }
             effects.lostSaves += lost.compactMap { lose($0) }
         } else if takers.drawn != 0 {
             // An absent tile is never drawn.

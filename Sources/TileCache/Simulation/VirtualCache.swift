@@ -321,7 +321,7 @@ package final class VirtualCache {
         // As in the service, those that were evicted undrawn make room.
         if unsaved.count >= SaveQueue.mostUndrawn { unsaved = unsaved.filter { pool.isUnsaved($0.key) } }
         if unsaved.count < SaveQueue.mostUndrawn || unsaved[ticket.key] != nil {
-            pool.markUnsaved(ticket.key)
+            pool.mark(ticket.key, .unsaved)
             unsaved[ticket.key] = .some(tier)
         }
         return tier != nil
