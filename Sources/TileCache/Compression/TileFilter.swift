@@ -33,10 +33,9 @@ enum TileFilter: UInt8, CaseIterable {
 
     /// Whether a block of this format may have this filter; otherwise it is damaged.
     func applies(to format: TilePixelFormat) -> Bool {
-        switch self {
-        case .none: true
-        default: planeCount == format.bytesPerPixel && (self == .greenUp8) == format.hasColorBytes
-        }
+        if self == .none { return true }
+        let hasColorBytes = format == .rgba8 || format == .bgra8
+        return planeCount == format.bytesPerPixel && (self == .greenUp8) == hasColorBytes
     }
 
     /// Chooses a filter from every eighth row. Trying them out would cost more than it saves.
@@ -74,9 +73,4 @@ enum TileFilter: UInt8, CaseIterable {
         case .opaque: return .none
         }
     }
-}
-
-extension TilePixelFormat {
-    /// Whether a pixel has four bytes, three of them colours.
-    fileprivate var hasColorBytes: Bool { self == .rgba8 || self == .bgra8 }
 }
