@@ -51,7 +51,10 @@ struct TileBlock: Equatable {
         let sum = checksum(of: payload, width: width, height: height, format: format)
         block.storeBytes(of: sum, toByteOffset: 24, as: UInt64.self)
     }
+}
 
+// Apart, so that there is an initializer of the fields too.
+extension TileBlock {
     /// Reads and checks a header and its payload. Accepts only what ``seal`` wrote, except damage that a 64-bit
     /// checksum misses; decoding is safe even then.
     init(
@@ -79,14 +82,6 @@ struct TileBlock: Equatable {
         let payload = UnsafeRawBufferPointer(rebasing: block[Self.headerByteCount...])
         let sum = checksum(of: payload, width: width, height: height, format: format)
         guard sum == block.loadUnaligned(fromByteOffset: 24, as: UInt64.self) else { throw .checksum }
-    }
-
-    init(filter: TileFilter, storedPlanes: UInt8, rawByteCount: Int, payloadByteCount: Int, firstPixel: UInt64) {
-        self.filter = filter
-        self.storedPlanes = storedPlanes
-        self.rawByteCount = rawByteCount
-        self.payloadByteCount = payloadByteCount
-        self.firstPixel = firstPixel
     }
 
     private var words: (UInt64, UInt64, UInt64) {
