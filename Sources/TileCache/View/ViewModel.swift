@@ -32,11 +32,6 @@ struct ViewLayer: Sendable {
     /// Maximum number of frames waiting for a planner; the oldest ones beyond it are dropped.
     static let maximumObservations = 240
 
-    init(id: LayerID, pyramid: TilePyramid) {
-        self.id = id
-        self.pyramid = pyramid
-    }
-
     mutating func observe(_ viewport: TileViewport, now: Int64) {
         if observations.count == Self.maximumObservations { observations.removeFirst() }
         observations.append(
