@@ -16,7 +16,9 @@ struct PlaceSketch: Hashable, Sendable {
     private(set) var sessions: Int
     /// Both rows, one after the other.
     private(set) var counters: [UInt16]
-    private var means: (Double, Double)
+    /// Means of the rows.
+    private let firstMean: Double
+    private let secondMean: Double
 
     /// - Parameter counters: Both rows.
     init(sessions: Int, counters: [UInt16]) {
@@ -25,7 +27,8 @@ struct PlaceSketch: Hashable, Sendable {
         func mean(_ row: ArraySlice<UInt16>) -> Double {
             Double(row.reduce(0) { $0 + Int($1) }) / Double(Self.width)
         }
-        means = (mean(counters[..<Self.width]), mean(counters[Self.width...]))
+        firstMean = mean(counters[..<Self.width])
+        secondMean = mean(counters[Self.width...])
     }
 
     var byteCount: Int { counters.count * MemoryLayout<UInt16>.stride }
@@ -42,7 +45,7 @@ struct PlaceSketch: Hashable, Sendable {
     /// the mean of a row: Markov's inequality for both rows. That is .02 for d = 3 and .04 for d = 2 at a mean of 0.5.
     func estimate(of key: TileKey) -> Double {
         let (first, second) = Self.places(of: key)
-        return min(Double(counters[first]) - means.0, Double(counters[second]) - means.1)
+        return min(Double(counters[first]) - firstMean, Double(counters[second]) - secondMean)
     }
 
     /// Class of a tile; `nil` if there are too few sessions.
@@ -62,15 +65,6 @@ struct PlaceSketch: Hashable, Sendable {
             sessions: min(sessions + other.sessions, PrefetchProfile.maximumSessions),
             counters: zip(counters, other.counters).map { $0.addingReportingOverflow($1).overflow ? .max : $0 + $1 }
         )
-    }
-
-    static func == (one: PlaceSketch, other: PlaceSketch) -> Bool {
-        one.sessions == other.sessions && one.counters == other.counters
-    }
-
-    func hash(into hasher: inout Hasher) {
-        hasher.combine(sessions)
-        hasher.combine(counters)
     }
 }
 
