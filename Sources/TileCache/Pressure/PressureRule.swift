@@ -16,14 +16,8 @@ struct PressureRule: Sendable, Hashable {
 
     /// Notes the present level; call it repeatedly as long as ``share`` is less than 1.
     mutating func note(_ level: MemoryPressureMonitor.Level, now: Int64) {
-        let wanted =
-            switch level {
-            case .normal: 1.0
-            case .warning: Self.warningShare
-            case .critical: Self.criticalShare
-            }
         if level != .normal {
-            share = min(share, wanted)
+            share = min(share, level == .critical ? Self.criticalShare : Self.warningShare)
             since = now
             return
         }
