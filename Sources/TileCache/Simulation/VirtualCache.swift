@@ -14,9 +14,7 @@ package final class VirtualCache {
     /// Tier of each load in flight that no source serves.
     private var served: [LoadID: Int] = [:]
     /// Tiers before which a tile waits until it is drawn.
-    private var unsaved: [TileKey: Int?] = [:]
-    /// Number of them.
-    var unsavedCount: Int { unsaved.count }
+    private(set) var unsaved: [TileKey: Int?] = [:]
     private var changes = 0
     /// Whether a further frame of the only view at the same viewport would change nothing.
     private var isSettled = false

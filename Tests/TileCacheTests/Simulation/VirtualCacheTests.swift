@@ -322,6 +322,6 @@ import Testing
             cache.frame(view: view, viewport, at: Int64(column) * 16 * Self.millisecond)
         }
         let started = cache.prefetchCounts(ofLayer: layer).started
-        #expect(started > 1400 && cache.unsavedCount <= SaveQueue.mostUndrawn)
+        #expect(started > 1400 && cache.unsaved.count <= SaveQueue.mostUndrawn)
     }
 }
