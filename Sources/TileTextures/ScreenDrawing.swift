@@ -133,18 +133,4 @@ struct ScreenDrawing {
         forEachDescendant(of: tile, with: new, within: own) { covered += $2.area }
         return covered >= own.area * Self.whole
     }
-
-    /// Pixels of a slot that show a part of its tile.
-    static func slotRectangle(_ part: Drawing.Part, in pyramid: TilePyramid) -> PixelRect {
-        let level = pyramid.levels[part.tile.level]
-        let x = level.origin.x + Double(part.tile.column) * level.tileSpanX
-        let y = level.origin.y + Double(part.tile.row) * level.tileSpanY
-        let border = Double(level.border)
-        return PixelRect(
-            minX: (part.rectangle.minX - x) / level.worldPixelsPerPixel + border,
-            minY: (part.rectangle.minY - y) / level.worldPixelsPerPixel + border,
-            maxX: (part.rectangle.maxX - x) / level.worldPixelsPerPixel + border,
-            maxY: (part.rectangle.maxY - y) / level.worldPixelsPerPixel + border
-        )
-    }
 }

@@ -260,7 +260,8 @@ package struct TextureCore: Sendable {
                     ),
                     worldRectangle: drawing.kind == .exact
                         ? want.worldRectangle : part.rectangle.offsetBy(x: offset, y: 0),
-                    slotRectangle: ScreenDrawing.slotRectangle(part, in: pyramid),
+                    slotRectangle: pyramid.levels[part.tile.level]
+                        .tileRectangle(of: part.tile, showing: part.rectangle),
                     isExact: drawing.kind == .exact
                 )
             )

@@ -60,6 +60,21 @@ public struct PyramidLevel: Hashable, Sendable {
     public var pixelWidth: Int { tileWidth + 2 * border }
     /// Rows that a source delivers for one tile, border included.
     public var pixelHeight: Int { tileHeight + 2 * border }
+
+    /// Pixels of a tile that show a rectangle of the world, border included.
+    ///
+    /// - Parameter offset: Horizontal offset, in world pixels, of the copy of the world with the rectangle. Default: 0.
+    package func tileRectangle(of tile: TileCoordinate, showing world: PixelRect, offset: Double = 0) -> PixelRect {
+        let x = origin.x + Double(tile.column) * tileSpanX + offset
+        let y = origin.y + Double(tile.row) * tileSpanY
+        let first = Double(border)
+        return PixelRect(
+            minX: (world.minX - x) / worldPixelsPerPixel + first,
+            minY: (world.minY - y) / worldPixelsPerPixel + first,
+            maxX: (world.maxX - x) / worldPixelsPerPixel + first,
+            maxY: (world.maxY - y) / worldPixelsPerPixel + first
+        )
+    }
 }
 
 /// The levels of a layer, coarsest first, and the world that they cover.

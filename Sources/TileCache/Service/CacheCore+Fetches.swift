@@ -158,7 +158,7 @@ extension CoreState {
         isExact: Bool
     ) -> FrameContents {
         let entry = pool.table[number]
-        let look = LevelLook(pyramid, level: entry.key.level)
+        let level = pyramid.levels[entry.key.level]
         let tile = ComposedTile(
             entry: number,
             slot: entry.slot,
@@ -167,7 +167,7 @@ extension CoreState {
             isStale: entry.flags.contains(.stale),
             isExact: isExact,
             worldRectangle: part,
-            tileRectangle: look.tileRectangle(of: entry.key, showing: part, offset: 0)
+            tileRectangle: level.tileRectangle(of: entry.key.coordinate, showing: part)
         )
         pool.lease(number)
         let version = FrameVersion(needs: 0, pool: 0)

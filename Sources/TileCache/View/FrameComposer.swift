@@ -32,7 +32,7 @@ package struct Coverage: Hashable, Sendable {
 /// Figures of one level for placing its tiles, looked up once for many tiles.
 struct LevelLook {
     let level: Int
-    private let table: PyramidLevel
+    let table: PyramidLevel
     private let maxX: Double
     private let maxY: Double
 
@@ -52,20 +52,6 @@ struct LevelLook {
             minY: max(y, 0),
             maxX: min(x + table.tileSpanX, maxX),
             maxY: min(y + table.tileSpanY, maxY)
-        )
-    }
-
-    /// Pixels of a tile that show a rectangle of the world, border included.
-    func tileRectangle(of key: TileKey, showing world: PixelRect, offset: Double) -> PixelRect {
-        let tile = key.coordinate
-        let x = table.origin.x + Double(tile.column) * table.tileSpanX + offset
-        let y = table.origin.y + Double(tile.row) * table.tileSpanY
-        let (perPixel, border) = (table.worldPixelsPerPixel, Double(table.border))
-        return PixelRect(
-            minX: (world.minX - x) / perPixel + border,
-            minY: (world.minY - y) / perPixel + border,
-            maxX: (world.maxX - x) / perPixel + border,
-            maxY: (world.maxY - y) / perPixel + border
         )
     }
 }
@@ -111,7 +97,7 @@ struct FrameComposer {
             if number != .none, isDrawable(pool.table[number].residency) {
                 coverage.sharp += area
                 if emitsPlacements {
-                    emit(composed(number, look, covering: rectangle, offset: visible.offset, isExact: true, pool))
+                    emit(composed(number, look.table, covering: rectangle, offset: visible.offset, isExact: true, pool))
                 }
                 continue
             }
@@ -196,8 +182,7 @@ struct FrameComposer {
             guard !part.isEmpty else { continue }
             let placed = part.offsetBy(x: offset, y: 0)
             if emitsPlacements {
-                let look = LevelLook(pyramid, level: level)
-                emit(composed(number, look, covering: placed, offset: offset, isExact: false, pool))
+                emit(composed(number, pyramid.levels[level], covering: placed, offset: offset, isExact: false, pool))
             }
             return (part == own ? area : copy.clip.screenArea(of: placed), tile.level - level)
         }
@@ -224,8 +209,8 @@ struct FrameComposer {
             if number != .none, isDrawable(pool.table[number].residency) {
                 covered += visible
                 if emitsPlacements {
-                    let look = LevelLook(pyramid, level: child.level)
-                    emit(composed(number, look, covering: placed, offset: offset, isExact: false, pool))
+                    let level = pyramid.levels[child.level]
+                    emit(composed(number, level, covering: placed, offset: offset, isExact: false, pool))
                 }
             } else {
                 covered += descendants(of: child, within: part, depth: depth - 1, in: copy, pool, emit)
@@ -236,7 +221,7 @@ struct FrameComposer {
 
     private func composed(
         _ number: EntryID,
-        _ look: LevelLook,
+        _ level: PyramidLevel,
         covering rectangle: PixelRect,
         offset: Double,
         isExact: Bool,
@@ -252,7 +237,7 @@ struct FrameComposer {
             isStale: entry.pointee.flags.contains(.stale),
             isExact: isExact,
             worldRectangle: rectangle,
-            tileRectangle: look.tileRectangle(of: key, showing: rectangle, offset: offset)
+            tileRectangle: level.tileRectangle(of: key.coordinate, showing: rectangle, offset: offset)
         )
     }
 }
