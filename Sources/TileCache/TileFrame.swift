@@ -36,7 +36,7 @@ public struct LeasedTile: Sendable {
     public let byteCount: Int
     let slots: SlotRange
     let token: LeaseToken
-    let hold: LeaseHold
+    var hold: LeaseHold
     private var address: UInt { slots.address(of: token.slot) }
 
     /// Bytes from one row to the next.
@@ -68,18 +68,9 @@ public struct LeasedTile: Sendable {
 
     /// Leases this tile alone.
     public func retained() -> LeasedTile {
-        LeasedTile(
-            identity: identity,
-            width: width,
-            height: height,
-            format: format,
-            alpha: alpha,
-            isStale: isStale,
-            byteCount: byteCount,
-            slots: slots,
-            token: token,
-            hold: hold.alone(token)
-        )
+        var tile = self
+        tile.hold = hold.alone(token)
+        return tile
     }
 }
 
