@@ -1,13 +1,5 @@
 import CTileKernels
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 /// Result of compressing a tile.
 package enum CompressedTile {
     /// Eight bytes whose repetition is the tile; nothing else is kept (``SolidTile/fill(_:with:)``).
@@ -188,7 +180,8 @@ package final class TileCodec {
             let plane = rest.trailingZeroBitCount
             rest &= rest - 1
             if plane != stored {
-                memmove(planes + stored * planeByteCount, planes + plane * planeByteCount, planeByteCount)
+                let target = planes + stored * planeByteCount
+                target.update(from: planes + plane * planeByteCount, count: planeByteCount)
             }
             stored += 1
         }
