@@ -17,18 +17,14 @@ struct PrefetchMeter: Sendable {
     let byteLimit: Int
     private var ring = [Interval](repeating: Interval(), count: Self.count)
 
+    /// - Parameter former: A meter with other ceilings, whose counts are taken. Default: nil, none.
     /// - Returns: `nil` if there are no ceilings.
-    init?(_ allowance: PrefetchAllowance) {
+    init?(_ allowance: PrefetchAllowance, after former: PrefetchMeter? = nil) {
         guard case .priced(let terms) = allowance, terms.requestsPerMinute != nil || terms.bytesPerMinute != nil else {
             return nil
         }
         requestLimit = terms.requestsPerMinute ?? .max
         byteLimit = terms.bytesPerMinute?.bytes ?? .max
-    }
-
-    /// Takes the counts of a meter with other ceilings.
-    init?(_ allowance: PrefetchAllowance, after former: PrefetchMeter?) {
-        self.init(allowance)
         if let former { ring = former.ring }
     }
 

@@ -107,15 +107,10 @@ struct SlotClasses: RandomAccessCollection {
     /// Adds a layer to the class of its slots, which is made if necessary. Returns the class.
     mutating func addLayer(slotBytes: Int, capacity: Int) -> Int {
         let known = allocators.firstIndex { $0.slotBytes == slotBytes }
-        let slotClass = known ?? add(slotBytes: slotBytes, capacity: capacity)
-        allocators[slotClass].layers += 1
-        return slotClass
-    }
-
-    private mutating func add(slotBytes: Int, capacity: Int) -> Int {
         // Reuses the index of a size without layers and memory.
-        let slotClass = allocators.firstIndex { $0.isFree } ?? allocators.count
-        allocators.put(SlotAllocator(slotBytes: slotBytes, capacity: capacity), at: slotClass)
+        let slotClass = known ?? allocators.firstIndex { $0.isFree } ?? allocators.count
+        if known == nil { allocators.put(SlotAllocator(slotBytes: slotBytes, capacity: capacity), at: slotClass) }
+        allocators[slotClass].layers += 1
         return slotClass
     }
 
