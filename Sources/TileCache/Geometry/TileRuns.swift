@@ -99,17 +99,8 @@ struct TileRuns: Sendable {
 
     /// The tiles of both sets. They have none in common.
     func union(disjoint other: TileRuns) -> TileRuns {
-        var all: [Run] = []
-        all.reserveCapacity(runs.count + other.runs.count)
-        var place = 0
-        for run in runs {
-            while place < other.runs.count, other.runs[place].isBefore(run) {
-                all.append(other.runs[place])
-                place += 1
-            }
-            all.append(run)
-        }
-        return TileRuns(sorted: all + other.runs[place...])
+        // The sort merges two sorted parts in one pass.
+        TileRuns(sorted: (runs + other.runs).sorted { $0.isBefore($1) })
     }
 
     /// The tiles within ranges, of which there is at most one for each level.
