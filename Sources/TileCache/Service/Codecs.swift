@@ -60,7 +60,8 @@ struct Codecs: Sendable {
 
     /// Takes a codec back; returns whether it is kept.
     fileprivate mutating func put(_ codec: Transferred<TileCodec>, limit: Int) -> Bool {
-        guard codec.value.maximumTileBytes == tileBytes else { return false }
+        // If the others were dropped meanwhile, it is one too many beside those of the next layer.
+        guard codec.value.maximumTileBytes == tileBytes, idle.count < count else { return false }
         guard count <= allowed(scratchBytes: scratchBytes, limit: limit) else {
             count -= 1
             return false

@@ -134,6 +134,18 @@ import Testing
         #expect(count() == full)
     }
 
+    /// A codec that is busy while its layer is removed, and until the next one has codecs, is dropped.
+    @Test func aCodecOfAFormerLayerIsNotOneTooMany() throws {
+        let cache = try StepScheduler.calm().cache(byteLimit: .mebibytes(64), workers: 2)
+        let former = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
+        let busy = cache.core.perform { $0.codecs.take() }
+        cache.removeLayer(former)
+        _ = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
+        cache.core.perform { $0.returnCodec(busy, wakes: 0) }
+        let (idle, count, bytes) = cache.core.read { ($0.codecs.idle.count, $0.codecs.count, $0.pool.ledger[.codecs]) }
+        #expect(idle == count && count > 1 && bytes == count * busy.value.scratchByteCount)
+    }
+
     /// A layer added without room for a codec is compressed once there is room.
     @Test func aLayerIsCompressedOnceACodecFits() throws {
         let steps = StepScheduler.calm()
