@@ -43,8 +43,8 @@ final class SharedValue: @unchecked Sendable {
 
 /// Connections to all servers, for one operation at a time.
 ///
-/// Keys are spread over the servers by ketama (consistent hashing). A server that fails is left out by libmemcached for
-/// two seconds, and its keys go to the others.
+/// Keys are spread over the servers by ketama (consistent hashing). A server that fails keeps its keys: no removal would
+/// find their entries on other servers once it is back.
 final class SharedConnection {
     private let handle: UnsafeMutablePointer<memcached_st>
     private let largest: UnsafeMutablePointer<Int>
@@ -76,11 +76,8 @@ final class SharedConnection {
         set(MEMCACHED_BEHAVIOR_POLL_TIMEOUT, milliseconds(options.answerTime))
         set(MEMCACHED_BEHAVIOR_RCV_TIMEOUT, 1000 * milliseconds(options.answerTime))
         set(MEMCACHED_BEHAVIOR_SND_TIMEOUT, 1000 * milliseconds(options.answerTime))
-        set(MEMCACHED_BEHAVIOR_SERVER_FAILURE_LIMIT, 2)
-        set(MEMCACHED_BEHAVIOR_SERVER_TIMEOUT_LIMIT, 2)
-        set(MEMCACHED_BEHAVIOR_REMOVE_FAILED_SERVERS, 1)
-        set(MEMCACHED_BEHAVIOR_RETRY_TIMEOUT, 2)
-        set(MEMCACHED_BEHAVIOR_DEAD_TIMEOUT, 2)
+        // The breakers decide alone when a server is asked: libmemcached never leaves one out.
+        set(MEMCACHED_BEHAVIOR_SERVER_TIMEOUT_LIMIT, Int(Int32.max))
         for server in servers {
             guard SharedServer.ports.contains(server.port) else {
                 throw TileSharedStoreError("server '\(server)': a port from 1 to 65535 was expected")

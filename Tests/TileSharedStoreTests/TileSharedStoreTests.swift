@@ -94,6 +94,18 @@ struct TileSharedStoreTests {
         #expect(found == 5000)
     }
 
+    /// Only the breakers say when a server is asked again. If libmemcached left one out, others would get its keys.
+    @Test func aServerThatIsBackIsAskedAtOnce() throws {
+        var server = try MemcachedServer()
+        defer { server.end() }
+        let connection = try connection(to: server)
+        #expect(connection.value(of: "a").0 == .missing)
+        server.end()
+        for _ in 0..<5 { #expect(connection.value(of: "a").0 == .failed) }
+        server = try MemcachedServer(port: server.port)
+        #expect(connection.value(of: "a").0 == .missing)
+    }
+
     /// The first miss loads; the others wait for its entry.
     @Test func aTileIsLoadedOnceForAll() throws {
         let server = try MemcachedServer()
