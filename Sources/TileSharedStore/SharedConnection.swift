@@ -108,6 +108,19 @@ final class SharedConnection {
     /// Index of the server that has a name.
     func server(of name: String) -> Int { Int(memcached_generate_hash(handle, name, name.utf8.count)) }
 
+    /// Names of the copies of a generation. Each is on another server, so that the loss of one does not lose them all.
+    func generationNames(of namespace: TileStoreNamespace) -> [String] {
+        let count = min(SharedName.generationCopies, Int(memcached_server_count(handle)))
+        var names: [String] = []
+        var taken: Set<Int> = []
+        // Two addresses of one server share its keys: there may be fewer.
+        for copy in 0..<256 where names.count < count {
+            let name = SharedName.generation(namespace, copy: copy)
+            if taken.insert(server(of: name)).inserted { names.append(name) }
+        }
+        return names
+    }
+
     func value(of name: String) -> (SharedAnswer, SharedValue?) {
         var count = 0
         var flags: UInt32 = 0

@@ -2,7 +2,7 @@ import TileCache
 
 /// Keys of values on the servers. At most 250 bytes of printable ASCII, a limit of memcached.
 enum SharedName {
-    /// Copies of a generation. Their keys are spread over the servers: it survives the loss of some.
+    /// Most copies of a generation.
     static let generationCopies = 4
 
     /// The entry of a tile.
@@ -11,7 +11,7 @@ enum SharedName {
     /// The lock of a tile: present while a process loads it.
     static func lock(_ key: TileStoreKey) -> String { "tl1:" + tail(key) }
 
-    /// One copy of the generation of a namespace.
+    /// A copy of the generation of a namespace.
     static func generation(_ namespace: TileStoreNamespace, copy: Int) -> String { "tg1:\(namespace):\(copy)" }
 
     private static func tail(_ key: TileStoreKey) -> String {

@@ -166,8 +166,8 @@ public final class TileSharedStore: TileStore {
         guard generation <= SharedStoreState.highestGeneration else { return false }
         state.withLock { $0.raise(namespace, to: generation) }
         return writer.queue.sync {
-            (0..<SharedName.generationCopies).reduce(false) { isStored, copy in
-                raise(SharedName.generation(namespace, copy: copy), to: generation) || isStored
+            (writer.connection?.generationNames(of: namespace) ?? []).reduce(false) { isStored, name in
+                raise(name, to: generation) || isStored
             }
         }
     }
@@ -295,8 +295,8 @@ public final class TileSharedStore: TileStore {
     }
 
     private func query(_ namespace: TileStoreNamespace, _ lane: SharedLane) {
-        for copy in 0..<SharedName.generationCopies {
-            guard let stored = storedGeneration(SharedName.generation(namespace, copy: copy), lane) else { continue }
+        for name in lane.connection?.generationNames(of: namespace) ?? [] {
+            guard let stored = storedGeneration(name, lane) else { continue }
             state.withLock { $0.raise(namespace, to: stored) }
         }
     }

@@ -49,6 +49,17 @@ import TileCache
         #expect((try? TileSharedStore(Array(repeating: server, count: 101))) == nil)
     }
 
+    /// The loss of a server that had all copies would bring invalidated entries of the others back.
+    @Test(arguments: [1, 2, 3, 4, 5, 100]) func copiesOfAGenerationAreOnDifferentServers(count: Int) throws {
+        let servers = (1...count).map { SharedServer(host: "10.0.0.1", port: $0) }
+        let connection = try SharedConnection(servers, TileSharedStoreOptions())
+        for low in 0..<100 as Range<UInt64> {
+            let names = connection.generationNames(of: TileStoreNamespace(high: 1, low: low))
+            let holders = Set(names.map { connection.server(of: $0) })
+            #expect(names.count == min(count, 4) && holders.count == names.count)
+        }
+    }
+
     @Test(arguments: [Int.min, -1, 0, 65_536, 70_000, .max]) func portsOutOfRangeAreRefused(port: Int) {
         let servers = [SharedServer(host: "a"), SharedServer(host: "b", port: port)]
         let error = #expect(throws: TileSharedStoreError.self) { try TileSharedStore(servers) }

@@ -192,8 +192,8 @@ struct TileSharedStoreTests {
             DispatchQueue.concurrentPerform(iterations: stores.count) { index in
                 #expect(stores[index].raiseGeneration(of: namespace, to: 4 * round + UInt64(index) + 1))
             }
-            for copy in 0..<SharedName.generationCopies {
-                let value = try #require(reader.value(of: SharedName.generation(namespace, copy: copy)).1)
+            for name in reader.generationNames(of: namespace) {
+                let value = try #require(reader.value(of: name).1)
                 #expect(SharedConnection.generation(value.bytes) == 4 * round + 4)
             }
         }
@@ -204,8 +204,7 @@ struct TileSharedStoreTests {
         let server = try MemcachedServer()
         defer { server.end() }
         let connection = try connection(to: server)
-        for copy in 0..<SharedName.generationCopies {
-            let name = SharedName.generation(namespace, copy: copy)
+        for name in connection.generationNames(of: namespace) {
             #expect(bytes.withUnsafeBytes { connection.set(name, $0) } == .done)
         }
         let one = try store([server.port])
