@@ -5,7 +5,8 @@ public import TileCache
 /// The bounds are those of the true scale, whatever a host has redrawn meanwhile: ``relativeScale`` is the remaining
 /// factor for it to stretch by, and ``transferZoom()`` makes that 1.
 public struct ProgrammaticZoomScroll: ScrollModel {
-    /// Allowed scales, in screen pixels per content unit. A scale closer than 1e-5 to a bound is the bound.
+    /// Allowed scales, in screen pixels per content unit. A scale closer than 1e-5 to a bound, and than a thousandth of
+    /// the bound, is the bound.
     public let scaleBounds: ClosedRange<Double>
     /// Whether a double tap zooms in to the largest scale, about the tap. Default: `true`.
     public var zoomsInOnDoubleTap = true

@@ -138,7 +138,7 @@ extension ScrollCore {
 
     private mutating func endPinch(anchor: ScrollVector, middle: ScrollVector) {
         let legal = snapped(scale)
-        if scale == legal || (scale - legal).magnitude < scaleTolerance {
+        if scale == legal || isNext(scale, to: legal) {
             // At a bound, or between the bounds.
             if scale != legal { show(limits.stretched(anchor * legal - middle, at: legal), legal) }
             if let finger = fingers.first { beginDrag(finger.place) } else { release(.zero) }

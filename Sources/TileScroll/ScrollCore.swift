@@ -35,7 +35,7 @@ struct ScrollCore: Sendable {
     var limits: ScrollLimits
     /// Smallest and largest scale.
     var scaleBounds: ClosedRange<Double>
-    /// A scale closer than this to a bound is the bound.
+    /// A scale closer than this to a bound, and than a thousandth of the bound, is the bound.
     var scaleTolerance = 0.0
     /// Whether fingers can pull the scale beyond its bounds, with resistance.
     var bouncesZoom = true
@@ -144,9 +144,14 @@ struct ScrollCore: Sendable {
     /// Nearest allowed scale; a scale next to a bound is the bound.
     func snapped(_ scale: Double) -> Double {
         let (low, high) = (scaleBounds.lowerBound, scaleBounds.upperBound)
-        if (scale - low).magnitude < scaleTolerance { return low }
-        if (scale - high).magnitude < scaleTolerance { return high }
+        if isNext(scale, to: low) { return low }
+        if isNext(scale, to: high) { return high }
         return scale.clamped(to: scaleBounds)
+    }
+
+    /// Whether a scale counts as a bound. In large worlds all small scales are within the tolerance of each other.
+    func isNext(_ scale: Double, to bound: Double) -> Bool {
+        (scale - bound).magnitude < min(scaleTolerance, bound / 1000)
     }
 
     func viewport(_ shown: (offset: ScrollVector, scale: Double)) -> TileViewport {

@@ -80,6 +80,23 @@ import TileCache
         }
     }
 
+    /// At the smallest scale of a world of 2^30 pixels, the step of a wheel is far below 1e-5.
+    @Test func smallScalesAreNotNextToEachOther() throws {
+        let whole = 0x1p-23
+        var model = try ProgrammaticZoomScroll(
+            content: .init(width: 0x1p30, height: 0x1p30),
+            view: view,
+            scaleBounds: whole...1,
+            scale: whole
+        )
+        model.handle(.magnify(by: 1.5, about: middle), at: milliseconds(0))
+        #expect(model.scale(at: 0) == 1.5 * whole)
+        for (factor, expected) in [(1.0009, 1.0), (1.0011, 1.0011)] {
+            model.handle(.zoom(to: factor * whole, about: middle, animated: false), at: milliseconds(1))
+            #expect(model.scale(at: 1) == expected * whole)
+        }
+    }
+
     @Test func boundsAreThoseOfTheTrueScale() throws {
         var model = try model()
         model.handle(.zoom(to: 1.6, about: middle, animated: false), at: milliseconds(0))
