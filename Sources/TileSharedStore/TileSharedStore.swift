@@ -167,15 +167,15 @@ public final class TileSharedStore: TileStore {
         state.withLock { $0.raise(namespace, to: generation) }
         return writer.queue.sync {
             (writer.connection?.generationNames(of: namespace) ?? []).reduce(false) { isStored, name in
-                raise(name, to: generation) || isStored
+                raise(name, to: generation, writer) || isStored
             }
         }
     }
 
     /// Stores a generation on one server. Another process may raise it at the same time: neither replaces a higher one.
-    private func raise(_ name: String, to generation: UInt64) -> Bool {
+    private func raise(_ name: String, to generation: UInt64, _ lane: SharedLane) -> Bool {
         for _ in 0..<16 {
-            let answer = perform(name, writer) { $1.raise($0, to: generation) }
+            let answer = perform(name, lane) { $1.raise($0, to: generation) }
             if answer != .missing { return answer == .done }
         }
         return false
@@ -295,20 +295,27 @@ public final class TileSharedStore: TileStore {
     }
 
     private func query(_ namespace: TileStoreNamespace, _ lane: SharedLane) {
-        for name in lane.connection?.generationNames(of: namespace) ?? [] {
-            guard let stored = storedGeneration(name, lane) else { continue }
-            state.withLock { $0.raise(namespace, to: stored) }
+        let names = lane.connection?.generationNames(of: namespace) ?? []
+        let stored = names.map { storedGeneration($0, lane) }
+        let newest = state.withLock { state -> UInt64 in
+            state.raise(namespace, to: stored.compactMap { $0 }.max() ?? 0)
+            return state.generation(of: namespace)
+        }
+        // A server that was restarted has lost its copy. If nothing replaced it, the last copy would go at some time.
+        for (name, copy) in zip(names, stored) {
+            if let copy, copy < newest { _ = raise(name, to: newest, lane) }
         }
     }
 
+    /// The generation on one server, 0 if it has none; `nil` if it does not answer.
     private func storedGeneration(_ name: String, _ lane: SharedLane) -> UInt64? {
-        var generation: UInt64?
-        _ = perform(name, lane) { name, connection in
+        var generation: UInt64 = 0
+        let answer = perform(name, lane) { name, connection in
             let (answer, value) = connection.value(of: name)
-            generation = value.flatMap { SharedConnection.generation($0.bytes) }
+            generation = value.flatMap { SharedConnection.generation($0.bytes) } ?? 0
             return answer
         }
-        return generation
+        return answer == .failed ? nil : generation
     }
 
     // MARK: - Writing

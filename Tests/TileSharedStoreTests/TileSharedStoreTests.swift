@@ -199,6 +199,18 @@ struct TileSharedStoreTests {
         }
     }
 
+    /// A server that was restarted gets its copy from a process that knows the generation.
+    @Test func lostCopiesOfAGenerationAreStoredAgain() throws {
+        let server = try MemcachedServer()
+        defer { server.end() }
+        let one = try store([server.port])
+        #expect(one.raiseGeneration(of: namespace, to: 3))
+        let connection = try connection(to: server)
+        for name in connection.generationNames(of: namespace) { #expect(connection.remove(name) == .done) }
+        #expect(one.generation(of: namespace) == 3)
+        #expect(try store([server.port]).generation(of: namespace) == 3)
+    }
+
     @Test(arguments: [[UInt8](repeating: 255, count: 8), [1, 2, 3], []]) func damagedGenerations(bytes: [UInt8]) throws
     {
         let server = try MemcachedServer()
