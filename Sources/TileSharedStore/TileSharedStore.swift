@@ -88,12 +88,19 @@ public final class TileSharedStore: TileStore {
         let deadline = deadline.map { MonotonicTime.bounded($0.nanoseconds) }
         let end = deadline ?? start + options.longestWait.nanoseconds
         var pause: Int64 = 1000
+        var isWaiting = false
         while true {
             let answerEnd = MonotonicTime.now.nanoseconds + options.answerTime.nanoseconds
-            guard let take = state.withLock({ $0.takeConnection() }) else {
-                return miss(state.withLock { $0.isClosed } ? .closed : .late)
+            let answer: LookUp?
+            if let take = state.withLock({ $0.takeConnection() }) {
+                answer = ask(take, key, shape, until: answerEnd, deadline: deadline ?? .max)
+            } else if state.withLock({ $0.isClosed }) {
+                return miss(.closed)
+            } else {
+                // All connections are in use. The other process still loads the tile.
+                answer = isWaiting ? .taken : nil
             }
-            switch ask(take, key, shape, until: answerEnd, deadline: deadline ?? .max) {
+            switch answer {
             case .found(let value, let entry):
                 state.withLock { state in
                     state.statistics.hits += 1
@@ -106,6 +113,7 @@ public final class TileSharedStore: TileStore {
             case nil: return miss(.late)
             case .taken:
                 // Another process loads it. Longer pauses would delay the tile by as much.
+                isWaiting = true
                 let left = (end - MonotonicTime.now.nanoseconds) / 1000
                 guard left > 0 else { return miss(.late) }
                 usleep(UInt32(min(pause, left)))

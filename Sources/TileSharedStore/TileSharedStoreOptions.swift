@@ -17,7 +17,7 @@ public struct TileSharedStoreOptions: Hashable, Sendable {
     public var longestWait: Duration
     /// Look-ups that may be in flight at a time, 1 to 64. Default: 4.
     ///
-    /// Each has its own connections. A look-up that finds none free is a miss.
+    /// Each has its own connections. A look-up that finds none free is a miss, unless it waits for another process.
     public var connections: Int
     /// Size of the largest entry, 1 KiB to 128 MiB. Default: 1 MiB less 1 KiB.
     ///

@@ -136,6 +136,41 @@ struct TileSharedStoreTests {
         #expect(other.statistics.misses == [.late: 1])
     }
 
+    /// A look-up that waits for another process does not stop because another look-up has the only connection.
+    @Test func aWaiterThatFindsNoConnectionWaitsOn() throws {
+        let isTaken = Lock(true)
+        let hasAsked = DispatchSemaphore(value: 0)
+        let listener = try LoopbackListener { connection in
+            var bytes = [UInt8](repeating: 0, count: 4096)
+            while case let count = read(connection, &bytes, bytes.count), count > 0 {
+                let command = String(decoding: bytes[..<count], as: UTF8.self)
+                var answer = ""
+                if command.hasPrefix("get ") { answer = "END\r\n" }
+                if command.hasPrefix("add ") { answer = "STORED\r\n" }
+                if command.hasPrefix("add "), command.contains(":3:1:7 "), isTaken.withLock({ $0 }) {
+                    answer = "NOT_STORED\r\n"
+                    hasAsked.signal()
+                }
+                // Meanwhile the waiter asks several times.
+                if command.hasPrefix("get tc1:"), command.contains(":3:2:7") { usleep(50_000) }
+                if send(connection, answer, answer.utf8.count, Int32(MSG_NOSIGNAL)) < 0 { return }
+            }
+        }
+        let one = try store([listener.port]) { $0.connections = 1 }
+        let result = Lock<Result<UInt8, TileStoreMiss>?>(nil)
+        let hasEnded = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            let found = get(one, 1, wait: .seconds(600))
+            result.withLock { $0 = found }
+            hasEnded.signal()
+        }
+        hasAsked.wait()
+        while get(one, 2) == .failure(.late) {}
+        isTaken.withLock { $0 = false }
+        hasEnded.wait()
+        #expect(result.withLock { $0 } == .failure(.absent))
+    }
+
     /// Deadlines at the ends of their range neither trap nor wait.
     @Test func extremeDeadlines() throws {
         let server = try MemcachedServer()
