@@ -37,12 +37,25 @@ struct StoreArguments: ParsableArguments {
     }
 
     /// Opens the stores, nearest first.
-    func open() throws -> [any TileStore] {
+    ///
+    /// - Parameter writeBuffer: Write buffer of the disk store, as far as it may be that large. Default: the usual one.
+    func open(writeBuffer: ByteCount? = nil) throws -> [any TileStore] {
         var stores: [any TileStore] = []
-        if let disk { stores.append(try TileDiskStore(path: disk, byteLimit: .bytes(diskLimit ?? usualDiskLimit))) }
+        if let disk {
+            var options = TileDiskStoreOptions()
+            if let writeBuffer { options.writeBuffer = min(max(writeBuffer, options.writeBuffer), .gibibytes(1)) }
+            stores.append(
+                try TileDiskStore(path: disk, byteLimit: .bytes(diskLimit ?? usualDiskLimit), options: options)
+            )
+        }
         if let shared { stores.append(try TileSharedStore(SharedServer.list(shared))) }
         return stores
     }
+}
+
+extension [any TileStore] {
+    /// Has disk stores write what they have buffered. Others have no such call.
+    func flush() { for case let disk as TileDiskStore in self { disk.flush() } }
 }
 
 /// Flags for tiers below memory under the virtual clock.

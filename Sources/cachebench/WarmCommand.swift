@@ -13,7 +13,7 @@ struct WarmCommand: ParsableCommand {
             Tiles in the store are not loaded again: after Ctrl-C or a failure the same command continues. Observe the \
             server's rules: many forbid bulk loading.
 
-            Exit code 1 if a tile could not be loaded.
+            Exit code 1 if a tile could not be loaded or stored.
 
             Examples:
               cachebench warm --source mbtiles:map.mbtiles --disk tiles/ --disk-limit 2GiB
@@ -65,28 +65,34 @@ struct WarmCommand: ParsableCommand {
             Interruption.watch()
             guard let source = try sourced.open(tileSize: tileSize, format: pixels.pixelFormat, encoded: true)
             else { return }
-            let stores = try stores.open()
-            defer { for store in stores { store.close() } }
             let pyramid = source.pyramid
-            let tileBytes = pyramid.levels.map {
-                pixels.pixelFormat.byteCount(width: $0.pixelWidth, height: $0.pixelHeight) ?? 0
-            }
-            let limit = ByteCount.bytes(Warm.byteLimit(tileBytes: tileBytes.max() ?? 0)) + stores.memorySize
+            let tileBytes =
+                pyramid.levels.map {
+                    pixels.pixelFormat.byteCount(width: $0.pixelWidth, height: $0.pixelHeight) ?? 0
+                }
+                .max() ?? 0
+            let buffer = ByteCount.bytes(Warm.bufferBytes(tileBytes: tileBytes))
+            let stores = try stores.open(writeBuffer: buffer)
+            defer { for store in stores { store.close() } }
+            let limit = ByteCount.bytes(Warm.byteLimit(tileBytes: tileBytes)) + stores.memorySize + buffer
             let cache = try TileCache(byteLimit: limit, workers: workers)
             var options = WarmOptions()
             (options.levels, options.region, options.rate) = (levels, region, rate)
             let layer = try source.addLayer(cache, pyramid, stores)
             let warm = try Warm(options, cache: cache, layer: layer, pyramid: pyramid)
             let progress = Progress()
-            let report = warm.run(
+            var report = warm.run(
                 shouldStop: { Interruption.hasCome },
+                flush: { stores.flush() },
                 progress: { progress.done($0, of: $1, "tiles") }
             )
             cache.shutdown()
+            for store in stores { store.close() }
+            report.note(stores)
             progress.end()
             try writer.write(report, as: output.format, table: report.text)
             if report.wasStopped { throw Interruption.end("the same command continues") }
-            if report.failed > 0 { throw ExitCode(1) }
+            if report.failed + report.unstored > 0 { throw ExitCode(1) }
         }
     }
 }

@@ -26,6 +26,8 @@ package struct WarmReport: Encodable, Sendable, Hashable {
     package var absent = 0
     /// Tiles that could not be loaded; a second run tries them again.
     package var failed = 0
+    /// Tiles that stores refused or dropped; a second run loads them again.
+    package var unstored = 0
     package var seconds = 0.0
     package var wasStopped = false
 
@@ -35,10 +37,15 @@ package struct WarmReport: Encodable, Sendable, Hashable {
             "\(count: done) of \(count: tiles) tiles in \(seconds: seconds):",
             "\(count: stored) were stored, \(count: loaded) loaded",
             "(\(count: absent) absent),",
-            "\(count: failed) failed",
+            "\(count: failed) failed, \(count: unstored) not stored",
         ]
         if wasStopped { words.append("\nThe same command continues.") }
         return words.joined(separator: " ") + "\n"
+    }
+
+    /// Counts what stores have not taken. Called once they have written all that was given to them.
+    package mutating func note(_ stores: [any TileStore]) {
+        unstored = stores.map(\.statistics).reduce(0) { $0 + $1.refused + $1.dropped }
     }
 }
 
@@ -64,6 +71,9 @@ package struct Warm {
         3 * batch * VirtualCache.slotBytes(ofTile: tileBytes) + (32 << 20)
     }
 
+    /// Bytes of a write buffer with room for two batches: the last tiles of one may come with those of the next.
+    package static func bufferBytes(tileBytes: Int) -> Int { 2 * batch * (tileBytes + 4096) }
+
     package init(_ options: WarmOptions, cache: TileCache, layer: LayerID, pyramid: TilePyramid) throws(ReplayError) {
         let all = 0...pyramid.maximumLevel
         if let levels = options.levels, !all.contains(levels.lowerBound) || !all.contains(levels.upperBound) {
@@ -81,8 +91,14 @@ package struct Warm {
             .map { pyramid.range(overlapping: options.region ?? world, at: $0) }
     }
 
+    /// - Parameters:
+    ///   - shouldStop: Whether to end now.
+    ///   - flush: Has the stores write what they have buffered. Called after each batch: a source may be faster than
+    ///     they are, and they drop what their buffers have no room for.
+    ///   - progress: Called after each batch.
     package func run(
         shouldStop: () -> Bool,
+        flush: () -> Void,
         progress: (_ done: Int, _ all: Int) -> Void
     ) -> WarmReport {
         let view = cache.makeView(layers: [layer], selection: TileLevelSelection(), policy: { NoPrefetch() })
@@ -97,6 +113,7 @@ package struct Warm {
             guard !shouldStop() else { break }
             report.failed += missing
             report.done += batch.count
+            flush()
             note(&report, since: start)
             progress(report.done, report.tiles)
             // The rate is that of all loads so far.
