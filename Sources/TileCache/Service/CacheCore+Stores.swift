@@ -62,7 +62,8 @@ extension CacheCore {
             else { return .unusable }
             let (written, use) = write(entry, for: ticket, layer, notes)
             if use == .used { result = written }
-            return use
+            // The source would confirm it each time, and the tile never come.
+            return use == .used ? .used : .damaged
         }
         // The entry has gone since: the next attempt requests all of it.
         guard let result else { return .failed(isPermanent: false, retryAfter: 0) }

@@ -208,6 +208,29 @@ import Testing
         }
     }
 
+    /// The layer has no decoder for the entry, which its source confirms. It is loaded anew.
+    @Test(arguments: [true, false]) func aConfirmedEntryOfNoUseIsRemoved(isBlocking: Bool) throws {
+        let store = MemoryStore()
+        let (origin, clock) = (Origin(), Clock())
+        origin.freshness = TileStoreFreshness(stored: 1_000_000, expires: 1_000_001, entityTag: "a")
+        try Run([store], origin, clock: clock, isBlocking: isBlocking).need(0..<1)
+        var entry = try #require(store.all.first).entry
+        entry.kind = .encoded
+        let payload: [UInt8] = [1, 2, 3]
+        payload.withUnsafeBytes { bytes in
+            entry.payload = bytes
+            #expect(store.put(entry, cost: .zero) == .accepted)
+        }
+        clock.seconds = 1_000_002
+        origin.confirms = TileStoreFreshness(stored: 1_000_002, expires: 1_000_900)
+        let run = try Run([store], origin, clock: clock, isBlocking: isBlocking)
+        run.need(0..<1)
+        #expect(origin.validators.last??.entityTag == "a" && run.drawn.isEmpty && store.count == 0)
+        let next = try Run([store], origin, clock: clock, isBlocking: isBlocking)
+        next.need(0..<1)
+        #expect(next.drawn.map(\.colour) == [7] && origin.loads.count == 3)
+    }
+
     /// Requests end with current pixels; those that are out of date can be drawn meanwhile.
     @Test func aRequestWaitsUntilAStaleTileIsRevalidated() throws {
         let store = MemoryStore()
