@@ -22,13 +22,14 @@ extension DiskStoreCore {
         let id = key.clusteredHash
         do {
             guard let bytes = try pool.read(id, until: min(deadline ?? limit, limit)) else { return miss(.absent) }
+            defer { withExtendedLifetime(bytes) {} }
             let cause = lend(header: bytes.header, payload: bytes.payload, key, shape, generation, body)
-            withExtendedLifetime(bytes) {}
             switch cause {
             case .corrupt?, .truncated?:
                 // Later look-ups would fail in the same way, and the space can be used.
                 if state.withLock({ $0.isOpenedReadOnly }) { break }
-                queue.async { self.attempt { writer throws(SQLFailure) in try writer.delete([id]) } }
+                let header = Array(bytes.header)
+                queue.async { self.attempt { writer throws(SQLFailure) in try writer.delete(id, header: header) } }
             case nil:
                 let mustSchedule = state.withLock { state in
                     state.hits.add(id, clock: state.clock)

@@ -118,6 +118,31 @@ import TileCache
         #expect(store.statistics.failures == 0 && store.lastFailure == nil)
     }
 
+    /// It is deleted later than it is read. What was written in between stays.
+    @Test func theSuccessorOfADamagedEntryStays() throws {
+        let folder = ScratchFolder()
+        let store = try Self.open(folder)
+        let key = MadeEntry.key(1)
+        func write(version: UInt64) throws -> [UInt8] {
+            store.put(key, MadeEntry.bytes(key, version: version, count: 100))
+            store.flush()
+            let entry = try #require(try store.core.pool.read(key.clusteredHash, until: .now.advanced(by: .seconds(9))))
+            return withExtendedLifetime(entry) { Array(entry.header) }
+        }
+        func delete(_ header: [UInt8]) {
+            store.core.queue.sync {
+                _ = store.core.attempt { writer throws(SQLFailure) in
+                    try writer.delete(key.clusteredHash, header: header)
+                }
+            }
+        }
+        let (old, new) = (try write(version: 1), try write(version: 2))
+        delete(old)
+        #expect(store.bytes(key).map(MadeEntry.version(of:)) == 2 && store.statistics.entries == 1)
+        delete(new)
+        #expect(store.cause(key) == .absent && store.statistics.entries == 0)
+    }
+
     /// A full disk is no sign of damage. With room on the disk, the same error is.
     @Test(arguments: [false, true]) func onlyAFullFileIsChecked(hasRoom: Bool) throws {
         let (folder, disk, store, pages) = try Self.filled()
