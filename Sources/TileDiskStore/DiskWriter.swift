@@ -166,12 +166,18 @@ final class DiskWriter {
     /// Changes the limit. Returns once the files are within the new one; until then the old one holds.
     func setLimit(_ limit: Int) throws(SQLFailure) {
         let target = DiskBudget(limit: limit)
+        var (first, evicted) = (0, 0)
         while true {
             let count = try pageCount
             guard count > target.maximumPages else { break }
             let used = try count - freePages
             if used > target.maximumPages {
-                guard try evict(pages: used - target.maximumPages) else { throw SQLFailure.noRoom }
+                first = max(first, used)
+                let before = entries
+                // More than a page has: one by one, tiny entries would take a transaction for every four.
+                let isRun = evicted > Self.runEntries * (first - used + 16)
+                guard try evict(pages: used - target.maximumPages, isRun: isRun) else { throw SQLFailure.noRoom }
+                evicted += before - entries
                 continue
             }
             var excess = count - target.maximumPages

@@ -138,6 +138,28 @@ import TileCache
         #expect(store.statistics.failures == 0 && folder.byteCount <= 4 << 20)
     }
 
+    /// A lower limit evicts tiny entries in runs. It took a transaction for every four, minutes for a million.
+    @Test func aLowerLimitEvictsTinyEntriesInRuns() throws {
+        let folder = ScratchFolder()
+        let store = try TileDiskStore(path: folder.path, byteLimit: .mebibytes(8), options: .test())
+        for number in 0..<24_000 {
+            store.put(MadeEntry.key(number), [1])
+            if number % 4000 == 3999 { store.flush() }
+        }
+        #expect(store.statistics.entries == 24_000)
+        var commits = 0
+        store.core.queue.sync {
+            _ = store.core.attempt { writer throws(SQLFailure) in
+                let before = writer.commits
+                try writer.setLimit(4 << 20)
+                commits = writer.commits - before
+            }
+        }
+        let counts = store.statistics
+        #expect(counts.failures == 0 && folder.byteCount <= 4 << 20)
+        #expect(counts.evictions > 10 * commits && commits > 0, "\(counts.evictions) in \(commits)")
+    }
+
     /// Nothing is evicted for an entry that has become too large while it waited.
     @Test func aLoweredLimitHoldsForWaitingEntries() throws {
         let folder = ScratchFolder()
