@@ -16,7 +16,8 @@ final class DiskFolder: Sendable {
     private let resolvedPath: String
     /// Whether nothing can be written.
     let isReadOnly: Bool
-    private let lock: Int32
+    /// Descriptor of the file that is locked; negative if there is none.
+    private let lock: Lock<Int32>
 
     /// What the lock of a folder is taken for.
     enum LockUse: Equatable {
@@ -59,26 +60,28 @@ final class DiskFolder: Sendable {
             if file < 0 { reading = errno }
         }
         // All properties are set: deinit closes the lock.
-        lock = file
+        lock = Lock(file)
         isReadOnly = writing != 0
         let use = Self.lockUse(writing: writing, reading: reading)
         guard use != .refused, !isReadOnly || access(database, R_OK) == 0 else {
             throw .inaccessible(path: path, reason: String(cString: strerror(writing)))
         }
         // Released when the process ends, however it ends.
-        guard use != .without, flock(lock, (use == .shared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0 else { return }
+        guard use != .without, flock(file, (use == .shared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0 else { return }
         let reason = errno
         if reason == EWOULDBLOCK { throw .inUse(path: path) }
         // A read-only file system may have no locks.
         if writing != EROFS { throw .inaccessible(path: path, reason: String(cString: strerror(reason))) }
     }
 
-    deinit { if lock >= 0 { close(lock) } }
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    private var descriptor: Int32 { lock.withLock { $0 } }
 
     /// Whether the folder is still this store's. Its lock is taken anew if the file was deleted.
     func keepLock() -> Bool {
         var (held, present) = (stat(), stat())
-        if fstat(lock, &held) == 0, stat(resolvedPath + "/lock", &present) == 0,
+        if fstat(descriptor, &held) == 0, stat(resolvedPath + "/lock", &present) == 0,
             (held.st_dev, held.st_ino) == (present.st_dev, present.st_ino)
         {
             return true
@@ -87,14 +90,20 @@ final class DiskFolder: Sendable {
         _ = mkdir(resolvedPath, 0o777)
         let file = open(resolvedPath + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
         guard file >= 0 else { return false }
-        defer { close(file) }
-        // The lock is of the open file, which both descriptors then have.
-        guard flock(file, LOCK_EX | LOCK_NB) == 0, dup2(file, lock) >= 0 else { return false }
-        return fcntl(lock, F_SETFD, FD_CLOEXEC) >= 0
+        guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
+            close(file)
+            return false
+        }
+        let old = lock.withLock { descriptor in
+            defer { descriptor = file }
+            return descriptor
+        }
+        close(old)
+        return true
     }
 
     /// Releases the lock. The files are not used after that.
-    func unlock() { if lock >= 0 { flock(lock, LOCK_UN) } }
+    func unlock() { if descriptor >= 0 { flock(descriptor, LOCK_UN) } }
 
     var database: String { resolvedPath + "/tiles.sqlite" }
 
