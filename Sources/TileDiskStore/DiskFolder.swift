@@ -123,10 +123,10 @@ final class DiskFolder: Sendable {
         return pread(file, &version, 1, 18) == 1 && version > 2
     }
 
-    /// Free bytes of the file system; 0 if they are not known.
+    /// Free bytes of the file system; the largest number if they are not known.
     var freeBytes: Int {
         var status = statvfs()
-        guard statvfs(resolvedPath, &status) == 0 else { return 0 }
+        guard statvfs(resolvedPath, &status) == 0, status.f_blocks > 0 else { return .max }
         let blocks = Int(clamping: status.f_bavail)
         let (bytes, isHuge) = blocks.multipliedReportingOverflow(by: Int(clamping: status.f_frsize))
         return isHuge ? .max : bytes

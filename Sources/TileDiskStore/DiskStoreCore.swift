@@ -75,6 +75,7 @@ final class DiskStoreCore: @unchecked Sendable {
         }
         guard case .current = state else { throw SQLFailure.notAStore }
         let writer = try DiskWriter(connection, limit: limit)
+        writer.note(freeBytes: folder.freeBytes)
         if !connection.isReadOnly { try writer.setLimit(limit) }
         return writer
     }
@@ -175,6 +176,7 @@ final class DiskStoreCore: @unchecked Sendable {
         _ work: (DiskWriter) throws(SQLFailure) -> Void
     ) -> Bool {
         guard let writer else { return false }
+        writer.note(freeBytes: freeBytes())
         let commits = writer.commits
         do {
             defer {
@@ -205,8 +207,8 @@ final class DiskStoreCore: @unchecked Sendable {
             if error.kind == .damaged, replacesDamage { reset() }
             // A damaged page number beyond the maximum of pages is the same error as a full disk. A disk with less room
             // than a transaction may need is full, and a check of all pages would find nothing.
-            let needed = writer.budget.journalBytes + 2 * DiskWriter.transactionBytes
-            if error.kind == .full, isWriting, !isVerified, freeBytes() >= needed {
+            writer.note(freeBytes: freeBytes())
+            if error.kind == .full, isWriting, !isVerified, !writer.isDiskFull {
                 isVerified = true
                 verifyLater()
             }

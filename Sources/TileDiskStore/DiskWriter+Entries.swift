@@ -76,7 +76,7 @@ extension DiskWriter {
         var rest = insertions[...]
         while !rest.isEmpty {
             // Few at a time in a small store: pages are estimated, and those that are kept free are of no use.
-            let most = budget.maximumPages / 16
+            let most = try (isDiskFull ? pageCount : budget.maximumPages) / 16
             var estimate = PageEstimate()
             var count = 0
             while count < rest.count {

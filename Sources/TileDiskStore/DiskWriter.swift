@@ -31,6 +31,8 @@ final class DiskWriter {
     private(set) var evictions = 0
     /// Transactions that changed something.
     private(set) var commits = 0
+    /// Whether the disk has less room than a transaction may need.
+    private(set) var isDiskFull = false
     /// Sequence number of a namespace's last use; 0 if unused since the opening.
     var lastUse: (TileStoreNamespace) -> UInt64 = { _ in 0 }
     /// Called with a namespace that was removed to make room for another.
@@ -67,6 +69,10 @@ final class DiskWriter {
 
     // MARK: Transactions
 
+    /// Notes the free bytes of the disk. If it is full, the file does not grow, and transactions have few pages: the
+    /// journal needs the rest.
+    func note(freeBytes: Int) { isDiskFull = freeBytes < budget.journalBytes + 2 * Self.transactionBytes }
+
     /// Runs operations in as few transactions as the bounds of journal and memory permit.
     ///
     /// - Parameters:
@@ -77,6 +83,7 @@ final class DiskWriter {
         _ operation: () throws(SQLFailure) -> Bool
     ) throws(SQLFailure) {
         var isLast = false
+        let longest = isDiskFull ? 4 * DiskBudget.pageBytes : budget.journalBytes - budget.operationBytes
         while !isLast {
             do {
                 connection.waitForLocks(until: .now.advanced(by: .seconds(5)))
@@ -84,8 +91,7 @@ final class DiskWriter {
                 try connection.run("BEGIN IMMEDIATE")
                 repeat {
                     isLast = try !operation()
-                } while !isLast && writtenBytes < Self.transactionBytes
-                    && connection.journalBytes + budget.operationBytes <= budget.journalBytes
+                } while !isLast && writtenBytes < Self.transactionBytes && connection.journalBytes <= longest
                 if !changes.isEmpty { try storeCounters() }
                 try connection.run("COMMIT")
                 if connection.allChanges != before { commits += 1 }
@@ -146,7 +152,7 @@ final class DiskWriter {
 
     // MARK: Room
 
-    private var pageCount: Int { get throws(SQLFailure) { try connection.number("PRAGMA page_count") ?? 0 } }
+    var pageCount: Int { get throws(SQLFailure) { try connection.number("PRAGMA page_count") ?? 0 } }
     var freePages: Int { get throws(SQLFailure) { try connection.number("PRAGMA freelist_count") ?? 0 } }
 
     private func setMaximum(_ budget: DiskBudget) throws(SQLFailure) {
@@ -155,7 +161,8 @@ final class DiskWriter {
 
     /// Evicts until some pages can be written; `false` if no entries are left.
     func makeRoom(pages: Int) throws(SQLFailure) -> Bool {
-        try evict { () throws(SQLFailure) in try pages - freePages - max(budget.maximumPages - pageCount, 0) }
+        if isDiskFull, try makeFreePages(pages) { return true }
+        return try evict { () throws(SQLFailure) in try pages - freePages - max(budget.maximumPages - pageCount, 0) }
     }
 
     /// Evicts until some pages of the file are free; `false` if no entries are left.

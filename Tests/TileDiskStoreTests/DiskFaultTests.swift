@@ -247,6 +247,27 @@ import TileCache
         #expect(again.statistics.failures == 0, "\(again.lastFailure ?? "")")
     }
 
+    /// With some room left on the disk, entries make room for others. The journal of many evictions at once has none.
+    @Test func entriesAreReplacedOnAFullDisk() throws {
+        let (folder, disk) = (ScratchFolder(), FaultyDisk())
+        defer { withExtendedLifetime(folder) {} }
+        let store = try TileDiskStore(path: folder.path, byteLimit: .mebibytes(64), options: .test(disk))
+        func fill(_ numbers: Range<Int>) {
+            for number in numbers {
+                let key = MadeEntry.key(number)
+                store.put(key, MadeEntry.bytes(key, version: 1, count: 30_000))
+            }
+            store.flush()
+        }
+        fill(0..<100)
+        let room = 400_000
+        store.core.queue.sync { store.core.freeBytes = { room } }
+        disk.set(.full(bytes: disk.state.withLock { $0.total } + room))
+        for number in [100, 125, 150] { fill(number..<number + 25) }
+        #expect(store.statistics.failures == 0, "\(store.lastFailure ?? "")")
+        #expect((100..<175).allSatisfy { store.bytes(MadeEntry.key($0)) != nil })
+    }
+
     @Test(arguments: [4, 40, 400] as [UInt64])
     func readsAndWritesThatFail(chances: UInt64) throws {
         let folder = ScratchFolder()
