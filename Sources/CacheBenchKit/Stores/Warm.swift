@@ -145,7 +145,7 @@ package struct Warm {
         var last = MonotonicTime.now.nanoseconds
         while true {
             view.update(needing: needed)
-            let now = view.frame().missingTileCount
+            let now = remaining(in: view)
             guard now > 0, !shouldStop() else { return now }
             let time = MonotonicTime.now.nanoseconds
             if now < missing { (missing, last) = (now, time) }
@@ -153,6 +153,12 @@ package struct Warm {
             guard time - last < (isIdle ? Self.idlePatience : Self.patience) else { return now }
             pause()
         }
+    }
+
+    /// Tiles that are missing, or drawn while newer ones are being loaded: stores do not have these yet.
+    private func remaining(in view: TileView) -> Int {
+        let frame = view.frame()
+        return frame.missingTileCount + frame.count { $0.tile.isStale }
     }
 
     private func pause() { ReplayClockTime(speed: 1).sleep(for: 2_000_000) }

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import CacheBenchKit
@@ -6,13 +7,17 @@ import Testing
 /// `cachebench warm`: what it fills stores with, and what it says of tiles that they do not take.
 @Suite(.timeLimit(.minutes(15))) struct WarmTests {
     /// Runs over 341 tiles.
-    private func run(_ store: BufferedStore) throws -> WarmReport {
+    private func run(
+        _ store: BufferedStore,
+        _ source: any BlockingTileSource = FirstByteSource(),
+        progress: (Int) -> Void = { _ in }
+    ) throws -> WarmReport {
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 512, worldHeight: 512, tileSize: 32)
         let cache = try TileCache(byteLimit: .bytes(Warm.byteLimit(tileBytes: 4096)))
         let options = LayerOptions(stores: LayerStores([store], dataSet: ["warm"]))
-        let layer = try cache.addLayer(FirstByteSource(), pyramid: pyramid, options: options)
+        let layer = try cache.addLayer(source, pyramid: pyramid, options: options)
         let warm = try Warm(WarmOptions(), cache: cache, layer: layer, pyramid: pyramid)
-        var report = warm.run(shouldStop: { false }, flush: { store.flush() }, progress: { _, _ in })
+        var report = warm.run(shouldStop: { false }, flush: { store.flush() }, progress: { done, _ in progress(done) })
         cache.shutdown()
         report.note([store])
         return report
@@ -26,10 +31,32 @@ import Testing
         #expect(store.count == 341)
     }
 
+    /// The store has all tiles, and all are out of date. They are drawn at once, and loaded all the same.
+    @Test func staleTilesAreAwaited() throws {
+        let (store, source) = (BufferedStore(room: 256, lendsStale: true), SlowSource())
+        var early = 0
+        let report = try run(store, source) { done in if source.count < done { early += 1 } }
+        #expect(report.stored >= 341 && report.failed == 0 && early == 0)
+        #expect(source.count >= 341 && store.count == 341)
+    }
+
     @Test func tilesThatAreNotStoredAreReported() throws {
         let report = try run(BufferedStore(room: 0))
         #expect(report.unstored == 341 && report.failed == 0)
         #expect(report.text.contains("0 failed, 341 not stored"))
+    }
+}
+
+/// A source that is slower than a store, and counts its loads.
+private final class SlowSource: BlockingTileSource {
+    private let loads = Lock(0)
+    var count: Int { loads.withLock { $0 } }
+
+    func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
+        usleep(500)
+        let outcome = try FirstByteSource().load(tile, into: &pixels)
+        loads.withLock { $0 += 1 }
+        return outcome
     }
 }
 
@@ -43,8 +70,10 @@ private final class BufferedStore: TileStore {
 
     private let state = Lock(State())
     private let room: Int
+    /// Whether it has a stale entry of each tile.
+    private let lendsStale: Bool
 
-    init(room: Int) { self.room = room }
+    init(room: Int, lendsStale: Bool = false) { (self.room, self.lendsStale) = (room, lendsStale) }
 
     /// Tiles that it has taken.
     var count: Int { state.withLock { $0.kept.count } }
@@ -74,9 +103,26 @@ private final class BufferedStore: TileStore {
         shape: TileStoreShape,
         deadline: MonotonicTime?,
         _ body: (TileStoreEntry) -> Void
-    ) -> TileStoreMiss? { .absent }
+    ) -> TileStoreMiss? {
+        guard lendsStale else { return .absent }
+        let freshness = TileStoreFreshness(stored: 1, expires: 2, usableUntil: Int64.max - 1)
+        let colour: [UInt8] = [1, 2, 3, 255, 1, 2, 3, 255]
+        colour.withUnsafeBytes {
+            body(
+                TileStoreEntry(
+                    key: key,
+                    shape: shape,
+                    generation: 0,
+                    freshness: freshness,
+                    kind: .solid,
+                    payload: $0
+                )
+            )
+        }
+        return nil
+    }
 
-    func presence(of key: TileStoreKey) -> TileStorePresence { .absent }
+    func presence(of key: TileStoreKey) -> TileStorePresence { lendsStale ? .present : .absent }
     func renew(_ key: TileStoreKey, _ freshness: TileStoreFreshness) {}
     func remove(_ keys: [TileStoreKey]) -> Bool { true }
     func remove(_ namespace: TileStoreNamespace) -> Bool { true }
