@@ -42,7 +42,11 @@ final class DiskStoreCore: @unchecked Sendable {
         do {
             do {
                 writer = try Self.open(folder, limit: limit, options: options)
-            } catch let error as SQLFailure where error.kind == .damaged && !folder.isReadOnly {
+            } catch let error as SQLFailure
+                where (error.kind == .damaged || error.kind == .full) && !folder.isReadOnly
+            {
+                // On a full disk there is no room for a journal, so that nothing can be evicted: a limit that was
+                // lowered for that reason is met without the entries.
                 folder.removeFiles()
                 state.withLock { $0.counts.resets += 1 }
                 writer = try Self.open(folder, limit: limit, options: options)

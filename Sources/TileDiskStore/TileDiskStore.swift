@@ -25,7 +25,8 @@ public final class TileDiskStore: TileStore {
     ///   - path: A folder of the store's own. It is created if it does not exist; the folder above it must exist.
     ///   - byteLimit: Maximum size of all files, 4 MiB ... 32 TiB.
     ///   - options: Further settings.
-    /// - Throws: ``TileDiskStoreError``. Damaged files are replaced and are no error.
+    /// - Throws: ``TileDiskStoreError``. Damaged files are replaced and are no error; so are files above the limit if the
+    ///   disk is too full to evict their entries.
     public init(path: String, byteLimit: ByteCount, options: TileDiskStoreOptions = TileDiskStoreOptions())
         throws(TileDiskStoreError)
     {

@@ -223,6 +223,20 @@ import TileCache
         #expect(store.bytes(MadeEntry.key(1)) != nil)
     }
 
+    /// Nothing can be evicted without room for a journal. The store could not be opened, and kept all its bytes.
+    @Test func aLowerLimitOnAFullDiskEmptiesTheStore() throws {
+        let (folder, disk) = (ScratchFolder(), FaultyDisk())
+        do {
+            let store = try TileDiskStore(path: folder.path, byteLimit: .mebibytes(8), options: .test(disk))
+            Self.fill(store, 0..<100)
+        }
+        disk.set(.full(bytes: disk.state.withLock { $0.total }))
+        let store = try Self.open(folder, disk)
+        #expect(store.statistics.resets == 1 && folder.byteCount <= 4 << 20)
+        Self.fill(store, 0..<8)
+        #expect(store.bytes(MadeEntry.key(7)) != nil)
+    }
+
     /// Pages that belong to no table and are not free either, after a crash of the system, leave no room for entries.
     @Test func aFileOfLostPagesIsReplaced() throws {
         let folder = ScratchFolder()
