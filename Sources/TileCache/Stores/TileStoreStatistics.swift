@@ -18,7 +18,7 @@ public struct TileStoreStatistics: Hashable, Sendable {
     public var refused = 0
     /// Operations that failed: I/O errors, a full disk.
     public var failures = 0
-    /// Times that damaged files were replaced by empty ones.
+    /// Times that files were replaced by empty ones: damaged, or above a lowered limit on a full disk.
     public var resets = 0
     /// Bytes of headers and payloads lent.
     public var bytesRead = ByteCount.bytes(0)
