@@ -149,6 +149,9 @@ extension PoolState {
         return settleLimit(steps: steps)
     }
 
+    /// Allows the tiles of a layer to be compressed.
+    mutating func setCompressible(layer: Int) { layers.change(layer) { $0.isCompressible = true } }
+
     /// Maximum evictions and decommits per hold of the lock.
     static let stepsAtOnce = 128
 

@@ -16,6 +16,12 @@ extension PoolState {
         return count
     }
 
+    /// Restarts the clock of a load: its source has answered a part of it.
+    mutating func restart(_ id: LoadID, at time: Int64) { loads.change(id) { $0.started = time } }
+
+    /// Counts a hanging decoder of a layer.
+    mutating func noteStuckDecode(ofLayer layer: Int) { layers.change(layer) { $0.stuckDecodes += 1 } }
+
     mutating func endStuckDecode(ofLayer layer: Int) {
         layers.change(layer) { $0.stuckDecodes -= 1 }
         effects.plans = true

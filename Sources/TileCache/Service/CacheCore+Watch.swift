@@ -9,7 +9,7 @@ extension CacheCore {
             let spare = state.workers.spare.count
             let loads = state.pool.writeOffLoads(startedBefore: now - limit, atMost: spare)
             let decodes = state.workers.replaceDecodes(startedBefore: now - limit, atMost: spare - loads)
-            for layer in decodes { state.pool.layers.change(layer) { $0.stuckDecodes += 1 } }
+            for layer in decodes { state.pool.noteStuckDecode(ofLayer: layer) }
             state.workers.replace(loads + decodes.count)
             // Without spare workers nothing can be done for the next one.
             let oldest = [state.pool.loads.oldestStart, state.workers.oldestDecode].compactMap { $0 }.min()

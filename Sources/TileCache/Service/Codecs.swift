@@ -110,7 +110,7 @@ extension CoreState {
         // Layers whose tiles no codec took before.
         for layer in layers.indices where compresses(layers[layer]) && pool.layers[layer].tileBytes <= codecs.tileBytes
         {
-            pool.layers.change(layer) { $0.isCompressible = true }
+            pool.setCompressible(layer: layer)
         }
     }
 

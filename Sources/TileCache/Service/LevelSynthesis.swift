@@ -68,7 +68,7 @@ extension CoreState {
     /// Notes the next descendant of a synthesized tile. It is not stuck, however long all of them take together.
     mutating func noteProgress(of ticket: LoadTicket, by worker: WorkerID, now: Int64) {
         workers.beginCall(worker, at: now)
-        pool.loads.change(ticket.load) { $0.started = now }
+        pool.restart(ticket.load, at: now)
     }
 }
 
