@@ -177,7 +177,7 @@ final class CacheCore: Sendable {
             state.pool.install(plan, now: clock())
             let settles = plan.leavesNeedsOut ? context.now + Int64(MotionEstimate.staleAfter * 1e9) : .max
             if state.due.setPlan(at: min(settles, state.pool.queue.nextRetry)) { state.effects.setsTimer = true }
-            state.times.wished = wished
+            state.times.set(wished: wished)
             state.note(expected: expected)
             state.effects.unwanted += state.requests.all { state.pool.isUnwanted(load: $0) }
             state.effects.wakes = .max

@@ -6,14 +6,18 @@ struct LoadWaits: Sendable {
 
     /// Exponential mean over about eight of the sources' loads, in nanoseconds.
     private(set) var mean: Int64
-    fileprivate(set) var demand = DurationHistogram()
+    private(set) var demand = DurationHistogram()
     private(set) var prefetch = DurationHistogram()
     /// Prefetches of the newest plan.
-    var wished = Watched()
+    private(set) var wished = Watched()
 
     init(mean: Int64) { self.mean = mean }
 
     mutating func noteLoad(took: Int64) { mean += (took.boundedTime - mean) / 8 }
+
+    mutating func set(wished: Watched) { self.wished = wished }
+
+    mutating func noteDemand(wait: Int64) { demand.add(wait) }
 
     mutating func notePrefetch(_ key: TileKey, now: Int64) {
         if let since = wished.since(key) { prefetch.add(now - since) }
@@ -56,7 +60,7 @@ extension CoreState {
                 since = min(since, layer.needs.missingSince[index])
             }
         }
-        if since != .max { times.demand.add(now - since) }
+        if since != .max { times.noteDemand(wait: now - since) }
     }
 }
 
