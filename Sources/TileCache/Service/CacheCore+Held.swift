@@ -41,7 +41,7 @@ extension CacheCore {
     func noteHeldMemory(now: Int64? = nil) {
         let asked = perform { state -> (stores: Stores?, sources: [any MemoryReportingSource]?)? in
             let stores = state.stores.startMeasuring(now: now) ? state.stores : nil
-            let sources = state.layers.heldMemory.startMeasuring(now: now) ? state.layers.reporting : nil
+            let sources = state.layers.startMeasuring(now: now) ? state.layers.reporting : nil
             // Sources that have gone hold nothing.
             let isIdle = sources.map { $0.isEmpty && state.pool.ledger[.sources] == 0 } ?? true
             return stores == nil && isIdle ? nil : (stores, sources)
@@ -53,13 +53,13 @@ extension CacheCore {
             // Without room, it is tried again after a minute.
             if let storeBytes {
                 if state.pool.charge(storeBytes - state.stores.byteCount, to: .stores) {
-                    state.stores.byteCount = storeBytes
+                    state.stores.set(byteCount: storeBytes)
                 } else if let now {
-                    state.stores.heldMemory.postpone(now: now)
+                    state.stores.postponeMeasuring(now: now)
                 }
             }
             if let sourceBytes, !state.pool.charge(sourceBytes - state.pool.ledger[.sources], to: .sources), let now {
-                state.layers.heldMemory.postpone(now: now)
+                state.layers.postponeMeasuring(now: now)
             }
         }
     }

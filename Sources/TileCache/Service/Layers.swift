@@ -47,8 +47,7 @@ struct Layers: RandomAccessCollection {
     private var addedCount = 0
     /// Indices of layers being removed.
     private(set) var removed: [Int] = []
-    /// When to read the reported memory of sources.
-    var heldMemory = HeldMemory()
+    private var heldMemory = HeldMemory()
     /// Sum of the guaranteed shares, 0...1.
     private var guaranteedShares = 0.0
 
@@ -58,6 +57,11 @@ struct Layers: RandomAccessCollection {
         @inline(__always) _read { yield records[layer] }
         @inline(__always) _modify { yield &records[layer] }
     }
+
+    /// Whether to read the reported memory of sources.
+    mutating func startMeasuring(now: Int64?) -> Bool { heldMemory.startMeasuring(now: now) }
+
+    mutating func postponeMeasuring(now: Int64) { heldMemory.postpone(now: now) }
 
     /// Error if a guaranteed share exceeds what is left of the limit, apart from rounding.
     func error(guaranteeing share: LayerShare) -> TileCacheError? {

@@ -12,9 +12,9 @@ struct Stores: Sendable {
 
     private var records: [Record] = []
     /// Bytes of the stores at the last reading.
-    var byteCount = 0
+    private(set) var byteCount = 0
     /// When to read these bytes again.
-    var heldMemory = HeldMemory()
+    private var heldMemory = HeldMemory()
     /// Invalidations that have not reached the stores yet, by data set.
     private var pending: [TileStoreNamespace: Int] = [:]
 
@@ -64,4 +64,8 @@ struct Stores: Sendable {
     mutating func startMeasuring(now: Int64?) -> Bool {
         !records.isEmpty && heldMemory.startMeasuring(now: now)
     }
+
+    mutating func postponeMeasuring(now: Int64) { heldMemory.postpone(now: now) }
+
+    mutating func set(byteCount: Int) { self.byteCount = byteCount }
 }
