@@ -28,7 +28,7 @@ struct CoreState: ~Copyable {
     let serial: UInt32
     var views = Views()
     /// Number of acquisitions of the lock by the cache itself.
-    var acquisitions: UInt64 = 0
+    private(set) var acquisitions: UInt64 = 0
     var pins = Pins()
     /// Tiles to prefetch once.
     private(set) var asked: [AskedTile] = []
@@ -161,6 +161,8 @@ struct CoreState: ~Copyable {
         }
         return pins.enter(in: &pool)
     }
+
+    mutating func noteAcquisition() { acquisitions &+= 1 }
 
     /// Schedules a check for stuck calls of sources, unless one is due.
     mutating func watch(at time: Int64) {

@@ -89,7 +89,7 @@ extension CacheCore {
         executor.interleave?()
         var effects: Effects?
         let result = lock.withLock { state in
-            state.acquisitions &+= 1
+            state.noteAcquisition()
             let result = body(&state)
             effects = state.drainEffects()
             return result
@@ -100,7 +100,7 @@ extension CacheCore {
 
     func read<Result: Sendable>(_ body: (borrowing CoreState) -> Result) -> Result {
         lock.withLock { state in
-            state.acquisitions &+= 1
+            state.noteAcquisition()
             return body(state)
         }
     }
