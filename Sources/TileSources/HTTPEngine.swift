@@ -4,6 +4,8 @@ import TileCache
 
 /// Event loop that fetches: one thread, libcurl's multi interface, and a transfer for each connection.
 ///
+/// The loop runs while there are jobs. Each thread that waits in it is one fewer for all queues of the process.
+///
 /// Unchecked: `mail` has a lock; the rest below it belongs to the loop.
 final class HTTPEngine: @unchecked Sendable {
     /// Messages of other threads to the loop.
@@ -12,9 +14,13 @@ final class HTTPEngine: @unchecked Sendable {
         /// The jobs themselves: the address of an ended job may be another's.
         var unwanted: [any HTTPJob] = []
         var isStopped = false
+        /// Whether the loop runs or is about to.
+        var isRunning = false
     }
 
     private let mail = Lock(Mail())
+    /// The loop's; serial, so that one run ends before the next begins.
+    private let queue = DispatchQueue(label: "TileSources.http")
     private let multi: UnsafeMutableRawPointer
     private let options: HTTPTileOptions
     private let counter: SourceCounter
@@ -41,23 +47,24 @@ final class HTTPEngine: @unchecked Sendable {
         self.wallClock = wallClock
         rule = RetryRule(retries: options.retries, backOff: Int(options.backOff / .milliseconds(1)))
         tile_curl_limit_connections(multi, options.connections)
-        // Runs on its own thread, since it blocks in poll.
-        DispatchQueue(label: "TileSources.http").async { self.run() }
     }
 
     /// Accepts a job, from any thread.
     func add(_ job: any HTTPJob) {
-        let isStopped = mail.withLock { mail -> Bool in
-            if !mail.isStopped { mail.jobs.append(job) }
-            return mail.isStopped
+        let (isStopped, wasRunning) = mail.withLock { mail -> (Bool, Bool) in
+            guard !mail.isStopped else { return (true, true) }
+            defer { mail.isRunning = true }
+            mail.jobs.append(job)
+            return (false, mail.isRunning)
         }
         guard !isStopped else { return job.cancel() }
         job.onCancel { [weak self, weak job] in
             guard let self, let job else { return }
-            mail.withLock { $0.unwanted.append(job) }
+            // Without the loop there is no job.
+            mail.withLock { if $0.isRunning { $0.unwanted.append(job) } }
             curl_multi_wakeup(multi)
         }
-        curl_multi_wakeup(multi)
+        if wasRunning { curl_multi_wakeup(multi) } else { queue.async { self.run() } }
     }
 
     /// Ends the loop and its transfers without waiting.
@@ -75,17 +82,19 @@ final class HTTPEngine: @unchecked Sendable {
             curl_multi_perform(multi, &running)
             finishTransfers()
             begin()
+            if isIdle { continue }
             // New mail wakes it; libcurl has its own timers.
             curl_multi_poll(multi, nil, 0, Int32(clamping: pause()), nil)
         }
-        for fetch in waiting + active.values { giveUp(fetch) }
-        (waiting, active) = ([], [:])
     }
+
+    private var isIdle: Bool { waiting.isEmpty && active.isEmpty }
 
     /// Reads the mail; returns whether the loop continues.
     private func takeMail() -> Bool {
         let news = mail.withLock { mail -> Mail in
             defer { (mail.jobs, mail.unwanted) = ([], []) }
+            if mail.isStopped || (isIdle && mail.jobs.isEmpty) { mail.isRunning = false }
             return mail
         }
         for job in news.jobs { waiting.append(HTTPFetch(job, wallClock: wallClock)) }
@@ -96,7 +105,11 @@ final class HTTPEngine: @unchecked Sendable {
             }
             waiting.removeAll { unwanted.contains(ObjectIdentifier($0.job)) }
         }
-        return !news.isStopped
+        if news.isStopped {
+            for fetch in waiting + active.values { giveUp(fetch) }
+            (waiting, active) = ([], [:])
+        }
+        return news.isRunning
     }
 
     /// Starts due fetches as far as connections are free, those that a view needs first.
