@@ -41,6 +41,11 @@ final class HTTPEngine: @unchecked Sendable {
         wallClock: @escaping @Sendable () -> Int64
     ) {
         guard Self.isReady, let multi = curl_multi_init() else { return nil }
+        // For lack of file descriptors libcurl begins without what wakes it: jobs would wait for up to a minute.
+        guard curl_multi_wakeup(multi) == CURLM_OK else {
+            curl_multi_cleanup(multi)
+            return nil
+        }
         self.multi = multi
         self.options = options
         self.counter = counter
