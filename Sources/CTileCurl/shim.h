@@ -29,6 +29,20 @@ static inline void tile_curl_only_http(CURL *easy) {
     curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
 #endif
 }
+// A transfer that ends while its host is looked up does not wait for the look-up's thread, which ends by itself: all
+// transfers of the loop would wait with it, past their time-outs and though they are cancelled.
+static inline void tile_curl_leave_lookup(CURL *easy, long leaves) {
+#if LIBCURL_VERSION_NUM >= 0x075700
+    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, leaves);
+#else
+    (void)easy, (void)leaves;
+#endif
+}
+// Whether the transfer's host is still to be looked up.
+static inline int tile_curl_is_looking_up(CURL *easy) {
+    curl_off_t time = 0;
+    return !curl_easy_getinfo(easy, CURLINFO_NAMELOOKUP_TIME_T, &time) && !time;
+}
 static inline long tile_curl_status(CURL *easy) {
     long status = 0;
     curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);

@@ -30,6 +30,9 @@ final class HTTPEngine: @unchecked Sendable {
     /// Fetches waiting for a connection or for their time, in order of arrival.
     private var waiting: [HTTPFetch] = []
     private var active: [UnsafeMutableRawPointer: HTTPFetch] = [:]
+    /// Milliseconds at which look-ups of hosts were left to their threads, in the last half minute.
+    private var lookups: [Int64] = []
+    private static let mostLookups = 32
 
     /// Run once, before the first engine; libcurl may then be used from any thread.
     private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
@@ -170,11 +173,21 @@ final class HTTPEngine: @unchecked Sendable {
 
     private func giveUp(_ fetch: HTTPFetch) {
         if let easy = fetch.transfer {
+            if tile_curl_is_looking_up(easy) != 0, !mayLeaveLookup() { tile_curl_leave_lookup(easy, 0) }
             curl_multi_remove_handle(multi, easy)
             active.removeValue(forKey: easy)
         }
         fetch.endTransfer()
         fetch.job.cancel()
+    }
+
+    /// Whether one more look-up may be left to its thread. A view in motion would else have any number of them.
+    private func mayLeaveLookup() -> Bool {
+        let now = Self.now
+        lookups.removeAll { $0 < now - 30_000 }
+        guard lookups.count < Self.mostLookups else { return false }
+        lookups.append(now)
+        return true
     }
 
     /// Milliseconds until the next fetch may start, if nothing else happens.

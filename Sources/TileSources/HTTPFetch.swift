@@ -83,6 +83,7 @@ final class HTTPFetch {
         let mayHaveSecrets = authorize(easy)
         let context = Unmanaged.passUnretained(self).toOpaque()
         tile_curl_only_http(easy)
+        tile_curl_leave_lookup(easy, 1)
         tile_curl_set_text(easy, CURLOPT_URL, target)
         tile_curl_set_text(easy, CURLOPT_USERAGENT, "TileCache")
         tile_curl_set_long(easy, CURLOPT_NOSIGNAL, 1)
