@@ -60,7 +60,8 @@ struct TIFFBytes {
         }
         let start = Int(offset)
         if let held = held(start, count) { return held }
-        let guess = max(expected, nextBlock)
+        // Directories may be far apart, as those of planes are: what is read besides them must leave room for the rest.
+        let guess = max(expected, min(nextBlock, left / 64))
         let length = min(max(count, guess), reader.size - start)
         guard length <= left else { throw TileSourceError(name, "its directories are larger than 128 MiB") }
         left -= length

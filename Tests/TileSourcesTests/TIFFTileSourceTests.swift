@@ -505,6 +505,28 @@ import Testing
         #expect(look(bytes).said.contains("refers to itself"))
     }
 
+    /// What is read with a directory is no reason to refuse the file: planes may have 250 directories, each by itself.
+    @Test func directoriesThatAreFarApart() throws {
+        let image = TestImage(width: 32, height: 32)
+        var bytes = MadeTIFF(directories: [.init(image)]).bytes()
+        let format = TIFFFormat(isLittle: true, isBig: false)
+        let link = 10 + 12 * Int(format.number(bytes[8..<10]))
+        let distance = 1_100_000
+        bytes.replaceSubrange(link..<link + 4, with: format.bytes(UInt64(distance), 4))
+        let path = folder.write(bytes, to: "planes.tif")
+        let file = fopen(path, "r+b")
+        for number in 1..<250 {
+            let next = number < 249 ? (number + 1) * distance : 0
+            // One field: ImageWidth.
+            let parts = [(1, 2), (256, 2), (4, 2), (1, 4), (32, 4), (next, 4)]
+            let directory = parts.flatMap { format.bytes(UInt64($0.0), $0.1) }
+            fseek(file, number * distance, SEEK_SET)
+            fwrite(directory, 1, directory.count, file)
+        }
+        fclose(file)
+        #expect(try TIFFTileSource(path).loaded(0, 0, 0).image == image)
+    }
+
     @Test func offsetsAndSizesBeyondTheFile() {
         func said(_ tag: UInt64, _ value: UInt64, type: UInt64 = 16) -> String {
             var directory = MadeTIFF.Directory(TestImage(width: 32, height: 32))
