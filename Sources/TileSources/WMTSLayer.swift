@@ -112,6 +112,12 @@ struct WMTSLayer: Equatable {
         else {
             throw WMTSFields(matrixSet, address).failure("at most \(Self.mostMatrices) matrices were expected")
         }
+        // Each layer that is tried reads them again.
+        guard matrixSet.children.allSatisfy({ $0.children.count <= WMTSMatrix.mostElements }) else {
+            throw WMTSFields(matrixSet, address).failure(
+                "at most \(WMTSMatrix.mostElements) elements in a TileMatrix were expected"
+            )
+        }
         var all: [WMTSMatrix] = []
         for element in matrixSet.children("TileMatrix") { all.append(try WMTSMatrix(element, address)) }
         if let limits = link.child("TileMatrixSetLimits")?.children("TileMatrixLimits"), !limits.isEmpty {

@@ -14,6 +14,9 @@ struct WMTSMatrix: Equatable {
     let width: Int
     let height: Int
 
+    /// Maximum number of elements; there are seven, besides titles and keywords.
+    static let mostElements = 100
+
     init(_ element: XMLElement, _ address: String) throws(TileSourceError) {
         let fields = WMTSFields(element, address)
         id = try fields.text("Identifier")

@@ -100,8 +100,23 @@ import Testing
                 return Array(text.utf8)
             }
         }
+        /// Half of the size for layers, half for a matrix that all of them have and that lacks its last field.
+        func matrix(_ size: Int) -> [UInt8] {
+            let fields = [
+                ("Identifier", "0"), ("ScaleDenominator", "1"), ("TopLeftCorner", "0 0"), ("TileWidth", "256"),
+                ("TileHeight", "256"), ("MatrixWidth", "1"),
+            ]
+            let text =
+                "<Capabilities><OperationsMetadata><Operation name='GetTile'><DCP><HTTP><Get href='http://h/'/></HTTP></DCP>"
+                + "</Operation></OperationsMetadata><Contents>"
+                + String(repeating: layer, count: size / 2 / layer.utf8.count)
+                + "<TileMatrixSet><Identifier>s</Identifier><TileMatrix>" + String(repeating: "<a/>", count: size / 8)
+                + fields.map { "<\($0)>\($1)</\($0)>" }.joined()
+                + "</TileMatrix></TileMatrixSet></Contents></Capabilities>"
+            return Array(text.utf8)
+        }
         let inputs = [
-            "operations": made { String(repeating: "<Get/>", count: $0 / 6) },
+            "matrix": matrix, "operations": made { String(repeating: "<Get/>", count: $0 / 6) },
             "address": made { "<Get href='http://h/\(String(repeating: "x", count: $0))'/>" },
         ]
         for (name, make) in inputs {
