@@ -38,7 +38,7 @@ public final class DeepZoomTileSource: BlockingTileSource, TileDecoder, PyramidT
         let file = Files.read(path, limit: DeepZoomDescriptor.largestFile)
         descriptor = try DeepZoomDescriptor(file.required(path, "a Deep Zoom descriptor (.dzi)"), path: path)
         let stem = path.hasSuffix(".dzi") || path.hasSuffix(".xml") ? String(path.dropLast(4)) : path
-        folder = stem + "_files"
+        folder = Files.fromRoot(stem + "_files")
         guard let names = Files.names(in: folder) else {
             throw TileSourceError(path, "a folder \(folder) with its tiles was expected")
         }

@@ -92,6 +92,14 @@ enum Files {
         return names
     }
 
+    /// The path of something that exists, from the root: the program may change its working directory.
+    static func fromRoot(_ path: String) -> String {
+        guard path.utf8.first != UInt8(ascii: "/"), let folder = getcwd(nil, 0) else { return path }
+        defer { free(folder) }
+        let full = "\(String(cString: folder))/\(path)"
+        return access(full, F_OK) == 0 ? full : path
+    }
+
     /// Size of a file in bytes; 0 if it does not exist.
     static func size(_ path: String) -> Int {
         var status = stat()

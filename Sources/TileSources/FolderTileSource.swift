@@ -24,6 +24,7 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidTil
     /// A warning if the folder's metadata states another order of rows than the layout; otherwise `nil`.
     public let warning: String?
 
+    private let root: String
     private let layout: TileFolderLayout
     private let tileSize: Int
     private let fileExtension: String
@@ -64,6 +65,7 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidTil
             throw TileSourceError(path, "tiles \(form).png, .jpg, .jpeg or .webp were expected in it\(hint)")
         }
         name = path
+        root = Files.fromRoot(path)
         warning = FolderMetadata.warning(path, names: names, layout: layout)
         zooms = first...last
         fileExtension = sample.fileExtension
@@ -134,7 +136,7 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidTil
 
     private func path(of tile: TileCoordinate) -> String {
         let zoom = zooms.lowerBound + tile.level
-        return "\(name)/\(layout.path(zoom: zoom, column: tile.column, row: tile.row)).\(fileExtension)"
+        return "\(root)/\(layout.path(zoom: zoom, column: tile.column, row: tile.row)).\(fileExtension)"
     }
 
     /// Finds any tile of a zoom.

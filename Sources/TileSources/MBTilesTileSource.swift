@@ -24,6 +24,7 @@ public final class MBTilesTileSource: BlockingTileSource, TileDecoder, PyramidTi
     /// has any.
     public let dataSet: [String]
 
+    private let file: String
     private let rows: TileRowOrder
     private let tileSize: Int
     private let delivery: TileDelivery
@@ -73,6 +74,7 @@ public final class MBTilesTileSource: BlockingTileSource, TileDecoder, PyramidTi
             maxY: part.maxY * height
         )
         name = path
+        file = Files.fromRoot(path)
         self.metadata = metadata.values
         self.rows = rows
         layerOptions = options.layerOptions
@@ -93,7 +95,7 @@ public final class MBTilesTileSource: BlockingTileSource, TileDecoder, PyramidTi
 
     private func contents(of tile: TileCoordinate) -> FileContents {
         do {
-            let connection = try connections.withLock { $0.popLast() } ?? Connection(name, limits)
+            let connection = try connections.withLock { $0.popLast() } ?? Connection(file, limits)
             defer { connections.withLock { $0.append(connection) } }
             let zoom = zooms.lowerBound + tile.level
             return connection.contents(zoom, tile.column, rows.number(of: tile.row, zoom: zoom))
