@@ -90,8 +90,9 @@ struct CompareCommand: ParsableCommand {
 
     func run() throws {
         try Failure.reported {
-            if let picture { return try draw(to: picture) }
-            let writer = try ReportWriter(path: output.file.output)
+            let paths = try PanTraceList.paths(traces)
+            if let picture { return try draw(paths, to: picture) }
+            let writer = try ReportWriter(path: output.file.output, sparing: paths + replay.files)
             let baseline = try checks.readBaseline()
             let progress = Progress()
             Interruption.watch()
@@ -101,7 +102,7 @@ struct CompareCommand: ParsableCommand {
             comparison.equalLoads = equalLoads
             comparison.learnsFromOthers = learn == .leaveOneOut
             let report = try comparison.run(
-                paths: try PanTraceList.paths(traces),
+                paths: paths,
                 shouldStop: { Interruption.hasCome },
                 progress: { progress.done($0, of: $1, "replays") }
             )
@@ -120,9 +121,8 @@ enum LearningMode: String, CaseIterable, ExpressibleByArgument {
 }
 
 extension CompareCommand {
-    private func draw(to path: String) throws {
-        let writer = try ReportWriter(path: path == "-" ? nil : path, flag: "--picture")
-        let paths = try PanTraceList.paths(traces)
+    private func draw(_ paths: [String], to path: String) throws {
+        let writer = try ReportWriter(path: path == "-" ? nil : path, flag: "--picture", sparing: paths + replay.files)
         guard let trace = paths.first, paths.count == 1, let budget = budgets.first else {
             throw Failure("--picture draws one trace with one budget, and there are \(paths.count) traces")
         }

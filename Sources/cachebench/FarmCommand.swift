@@ -50,12 +50,13 @@ struct FarmCommand: ParsableCommand {
 
     func run() throws {
         try Failure.reported {
-            let writer = try ReportWriter(path: output.file.output)
+            let given = try PanTraceList.paths(traces)
+            let writer = try ReportWriter(path: output.file.output, sparing: given)
             Interruption.watch()
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cachebench-farm-\(getpid())")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(at: folder) }
-            let paths = try traces.isEmpty ? generate(in: folder) : PanTraceList.paths(traces)
+            let paths = try given.isEmpty ? generate(in: folder) : given
             var children: [(process: Process, report: URL, loads: URL)] = []
             // Before the folder is removed, whatever ends the command.
             defer { Self.end(children.map(\.process)) }

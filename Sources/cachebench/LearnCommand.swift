@@ -47,8 +47,8 @@ struct LearnCommand: ParsableCommand {
 
     func run() throws {
         try Failure.reported {
-            let writer = try ReportWriter(path: output)
             let paths = try PanTraceList.paths(traces)
+            let writer = try ReportWriter(path: output, sparing: paths + replay.files)
             Interruption.watch()
             let progress = Progress()
             let learned = try Learn(options).profile(of: paths, shouldStop: { Interruption.hasCome }) {

@@ -176,6 +176,13 @@ struct ReplayArguments: ParsableArguments {
         return options
     }
 
+    /// Files that a command reads beside its traces.
+    var files: [String] {
+        var files = [profile].compactMap { $0 }
+        if case .file(let path) = loadTimes { files.append(path) }
+        return files
+    }
+
     /// - Parameter policies: All policies that are replayed. Default: that of the options.
     func validate(_ options: ReplayOptions, policies: [PrefetchKind]? = nil) throws {
         if !(policies ?? [options.prefetch]).contains(.tilecache) {

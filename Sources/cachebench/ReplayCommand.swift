@@ -79,12 +79,21 @@ struct ReplayCommand: ParsableCommand {
     func run() throws {
         try Failure.reported {
             let options = options
-            let writer = try ReportWriter(path: output.file.output)
-            let loadWriter = try exportLoads.map { try ReportWriter(path: $0, flag: "--export-loads") }
+            let files = try PanTraceList.paths(traces) + replay.files
+            let keyWriter = try exportKeys.map {
+                try ReportWriter(path: $0 == "-" ? nil : $0, flag: "--export-keys", sparing: files)
+            }
+            let loadWriter = try exportLoads.map {
+                try ReportWriter(path: $0, flag: "--export-loads", sparing: files + [exportKeys].compactMap { $0 })
+            }
+            let writer = try ReportWriter(
+                path: output.file.output,
+                sparing: files + [exportKeys, exportLoads].compactMap { $0 }
+            )
             let baseline = try checks.readBaseline()
             let inputs = try namedInputs(traces, options)
             Interruption.watch()
-            if let exportKeys { try export(inputs, options, to: exportKeys) }
+            if let keyWriter { try export(inputs, options, keyWriter) }
             let source = try sourced.open(
                 tileSize: replay.tileSize,
                 format: replay.pixels.pixelFormat,
@@ -127,14 +136,13 @@ struct ReplayCommand: ParsableCommand {
         }
     }
 
-    private func export(_ inputs: [NamedInput], _ options: ReplayOptions, to path: String) throws {
+    private func export(_ inputs: [NamedInput], _ options: ReplayOptions, _ writer: ReportWriter) throws {
         guard inputs.count == 1 else {
             throw Failure("--export-keys writes the keys of one trace, and there are \(inputs.count)")
         }
         guard inputs[0].name != "standard input" else {
             throw Failure("--export-keys reads the trace once more: it takes a file, not standard input")
         }
-        let writer = try ReportWriter(path: path == "-" ? nil : path, flag: "--export-keys")
         try writer.write(blocks: { put in
             try KeyExport.run(inputs[0].open(), options: options) { keys in
                 if Interruption.hasCome { throw Interruption.end("not all keys were written") }

@@ -7,7 +7,9 @@ struct ReportWriter {
     private let flag: String
 
     /// Checks whether the file can be written, before a long run; `nil` is standard output.
-    init(path: String?, flag: String = "--output") throws(Failure) {
+    ///
+    /// - Parameter others: Files that the command reads, or writes for other flags. None of them is replaced.
+    init(path: String?, flag: String = "--output", sparing others: [String] = []) throws(Failure) {
         self.flag = flag
         // The reader may stop reading: write then fails, and the program ends quietly.
         signal(SIGPIPE, SIG_IGN)
@@ -24,6 +26,9 @@ struct ReportWriter {
         }
         self.path = target
         if kind == S_IFDIR { throw Failure("\(flag) \(path): is a directory") }
+        if isReplaced, let other = others.first(where: { Self.isSame($0, target) }) {
+            throw Failure("\(flag) \(path): another file is expected, the command reads or writes \(other) too")
+        }
         if kind != nil, access(target, W_OK) != 0 { throw failure(path) }
         // A file is made beside it and renamed.
         let folder = Self.folder(of: target)
@@ -132,6 +137,15 @@ struct ReportWriter {
     private static func mode(of path: String) -> mode_t? {
         var status = stat()
         return stat(path, &status) == 0 ? status.st_mode : nil
+    }
+
+    /// Whether two paths lead to the same file, which may not be there yet.
+    private static func isSame(_ path: String, _ target: String) -> Bool {
+        var (one, other) = (stat(), stat())
+        if stat(path, &one) == 0, stat(target, &other) == 0 {
+            return one.st_dev == other.st_dev && one.st_ino == other.st_ino
+        }
+        return URL(fileURLWithPath: path).standardizedFileURL == URL(fileURLWithPath: target).standardizedFileURL
     }
 
     private static var reason: String { String(cString: strerror(errno)) }

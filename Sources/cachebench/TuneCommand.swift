@@ -104,7 +104,10 @@ struct TuneCommand: ParsableCommand {
 
     func run() throws {
         try Failure.reported {
-            let writer = try ReportWriter(path: output.file.output)
+            let writer = try ReportWriter(
+                path: output.file.output,
+                sparing: PanTraceList.paths(traces) + replay.files
+            )
             let baseline = try checks.readBaseline()
             let inputs = try namedInputs(traces, replayOptions).map(\.open)
             let progress = Progress(total: inputs.count)

@@ -55,6 +55,33 @@ struct FileTests {
         #expect(outcome.errors.contains("not /nowhere"))
     }
 
+    /// A recording cannot be made again.
+    @Test(
+        arguments: [
+            "replay --output", "replay --export-keys", "tune --output", "compare --output", "compare --picture",
+            "learn --output", "farm --output",
+        ]
+    )
+    func aTraceIsNotReplaced(words: String) throws {
+        let folder = try Folder()
+        let file = folder.url.appendingPathComponent("one.csv")
+        #expect(try generate(file.path).code == 0)
+        let trace = try Data(contentsOf: file)
+        let flags = words.split(separator: " ").map(String.init)
+        // The folder's trace has another path, to the same file.
+        let outcome = try Program.run(flags + ["one.csv", "."], in: folder.url)
+        #expect(outcome.code == 2 && outcome.errors.contains("\(flags[1]) one.csv: another file"), "\(outcome.errors)")
+        #expect(try Data(contentsOf: file) == trace)
+    }
+
+    @Test func twoFlagsWriteTwoFiles() throws {
+        let folder = try Folder()
+        let files = ["--export-keys", "keys", "--output", "./keys"]
+        let outcome = try Program.run(["replay", "--duration", "1s"] + files, in: folder.url)
+        #expect(outcome.code == 2 && outcome.errors.contains("--output ./keys: another file"), "\(outcome.errors)")
+        #expect(!FileManager.default.fileExists(atPath: folder.url.appendingPathComponent("keys").path))
+    }
+
     /// A new file is made beside the old one.
     @Test(.enabled(if: getuid() != 0, "the superuser writes to any folder"))
     func theFolderOfAFileIsCheckedToo() throws {
