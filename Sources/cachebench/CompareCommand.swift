@@ -122,7 +122,7 @@ enum LearningMode: String, CaseIterable, ExpressibleByArgument {
 
 extension CompareCommand {
     private func draw(_ paths: [String], to path: String) throws {
-        let writer = try ReportWriter(path: path == "-" ? nil : path, flag: "--picture", sparing: paths + replay.files)
+        let writer = try ReportWriter(path: path, flag: "--picture", sparing: paths + replay.files)
         guard let trace = paths.first, paths.count == 1, let budget = budgets.first else {
             throw Failure("--picture draws one trace with one budget, and there are \(paths.count) traces")
         }

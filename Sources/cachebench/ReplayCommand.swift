@@ -80,9 +80,7 @@ struct ReplayCommand: ParsableCommand {
         try Failure.reported {
             let options = options
             let files = try PanTraceList.paths(traces) + replay.files
-            let keyWriter = try exportKeys.map {
-                try ReportWriter(path: $0 == "-" ? nil : $0, flag: "--export-keys", sparing: files)
-            }
+            let keyWriter = try exportKeys.map { try ReportWriter(path: $0, flag: "--export-keys", sparing: files) }
             let loadWriter = try exportLoads.map {
                 try ReportWriter(path: $0, flag: "--export-loads", sparing: files + [exportKeys].compactMap { $0 })
             }

@@ -6,14 +6,14 @@ struct ReportWriter {
     private let path: String?
     private let flag: String
 
-    /// Checks whether the file can be written, before a long run; `nil` is standard output.
+    /// Checks whether the file can be written, before a long run; `nil` and `-` are standard output.
     ///
     /// - Parameter others: Files that the command reads, or writes for other flags. None of them is replaced.
     init(path: String?, flag: String = "--output", sparing others: [String] = []) throws(Failure) {
         self.flag = flag
         // The reader may stop reading: write then fails, and the program ends quietly.
         signal(SIGPIPE, SIG_IGN)
-        guard let path else {
+        guard let path, path != "-" else {
             self.path = nil
             return
         }

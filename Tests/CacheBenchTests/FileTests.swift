@@ -31,6 +31,14 @@ struct FileTests {
         #expect(outcome.code == 2 && outcome.errors.contains("--output \(circle): "), "\(outcome.errors)")
     }
 
+    @Test func aDashIsStandardOutput() throws {
+        let folder = try Folder()
+        let generate = ["generate", "--preset", "plane", "--duration", "1s"]
+        let dash = try Program.run(generate + ["--output", "-"], in: folder.url)
+        #expect(try dash.code == 0 && dash.output == Program.run(generate).output)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
+    }
+
     /// A pipe has no path of its own.
     @Test func pipesAreWritten() throws {
         let folder = try Folder()
