@@ -194,6 +194,8 @@ struct ReplayArguments: ParsableArguments {
         }
         do {
             _ = try Replay(options)
+            // Other policies may be replayed before the one that reads it.
+            _ = try options.profile?.resolved()
         } catch {
             throw ValidationError(error.description)
         }

@@ -54,6 +54,9 @@ struct MessageTests {
         Line(words: "tune --workers-list 2,0", says: ["not '0'", "1 to 255"]),
         Line(words: "tune --tile-sizes 256,x", says: ["not 'x'"]),
         Line(words: "replay --without pan,foo", says: ["not 'foo'"]),
+        // Files that are read before the run: there is no trace.
+        Line(words: "compare --profile /nonexistent traces", says: ["--profile /nonexistent: cannot be read"]),
+        Line(words: "tune --profile /dev/null traces", says: ["--profile /dev/null: "]),
         // Flags that would be ignored.
         Line(words: "replay --speed 2", says: ["--speed needs --clock real"]),
         Line(words: "zoomout --speed 2", says: ["--speed needs --clock real"]),

@@ -8,7 +8,7 @@ package enum ReplayProfile: Hashable, Sendable {
     case learned(PrefetchProfile)
 
     /// The profile; reads the file.
-    func resolved() throws(ReplayError) -> PrefetchProfile {
+    package func resolved() throws(ReplayError) -> PrefetchProfile {
         switch self {
         case .learned(let profile): return profile
         case .file(let path):
