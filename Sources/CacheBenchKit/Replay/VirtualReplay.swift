@@ -112,18 +112,23 @@ struct VirtualReplay {
         return course.outcome(bookkeepingBytes: cache.bookkeepingBytes)
     }
 
-    /// Reads the whole trace, keeps its samples for the replay and collects its needs.
+    /// Reads the whole trace, keeps its samples for the replay and collects its needs. If it is stopped, so is the
+    /// replay after its first frame, and the rest is not needed.
     private func lookAhead(
         _ cursor: inout HashingCursor,
         _ scene: PanTraceScene,
         _ pyramid: TilePyramid
     ) throws -> FutureNeeds {
         var samples: [PanTraceSample] = []
-        while let sample = try cursor.nextSample() { samples.append(sample) }
+        while let sample = try cursor.nextSample() {
+            samples.append(sample)
+            if hooks.shouldStop() { break }
+        }
         cursor = HashingCursor(PanSampleList(samples))
         var frames = try options.frames(of: PanSampleList(samples), in: scene)
         return try FutureNeeds(pyramid: pyramid, selection: options.selection) {
-            try frames.next().map { ($0.time, $0.viewport) }
+            guard !hooks.shouldStop() else { return nil }
+            return try frames.next().map { ($0.time, $0.viewport) }
         }
     }
 

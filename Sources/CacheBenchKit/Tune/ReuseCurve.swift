@@ -21,12 +21,13 @@ struct ReuseCurve: Sendable, Hashable {
 
     init() {}
 
-    init(_ input: ReplayInput, options: ReplayOptions) throws {
+    /// - Parameter shouldStop: Called at each frame; a stopped curve is of a part of the trace.
+    init(_ input: ReplayInput, options: ReplayOptions, shouldStop: () -> Bool = { false }) throws {
         var needed = try NeededTiles(input, options: options)
         var distances = StackDistances<TileCoordinate>()
         var before: Set<TileCoordinate> = []
         var isFirst = true
-        while try needed.advance() {
+        while !shouldStop(), try needed.advance() {
             let tiles = needed.tiles
             frames += 1
             lastTime = needed.time

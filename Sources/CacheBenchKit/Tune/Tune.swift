@@ -48,6 +48,8 @@ package struct Tune: Sendable {
         let loads = try LoadClock(options.replay)
         for variant in options.variants { _ = try Replay(variant, loads: loads) }
         let (curve, step, traces) = try readTraces()
+        // A curve of parts of the traces would be a wrong one.
+        if hooks.shouldStop() { return makeReport([:], [], ReuseCurve(), step: step, traces: []) }
         // Each tile size has its own number of tiles, which the largest limit must hold.
         var distinct = [options.variants[0].overrides.tileSize: curve.distinctTiles]
         for variant in options.variants where options.target != nil && distinct[variant.overrides.tileSize] == nil {
@@ -101,7 +103,7 @@ package struct Tune: Sendable {
             let hashing = HashingCursor(input.samples)
             var counted = input
             counted.samples = hashing
-            let curve = try ReuseCurve(counted, options: first)
+            let curve = try ReuseCurve(counted, options: first, shouldStop: hooks.shouldStop)
             let trace = ReplayReport.Trace(
                 name: input.name,
                 source: input.source,
@@ -118,8 +120,10 @@ package struct Tune: Sendable {
 
     /// The curve of all traces with the tile size of a variant.
     private func readCurve(_ variant: ReplayOptions) throws -> ReuseCurve {
-        try concurrently(open.count) { try ReuseCurve(Self.open(open[$0], for: variant), options: variant) }
-            .reduce(into: ReuseCurve()) { $0.add($1) }
+        try concurrently(open.count) {
+            try ReuseCurve(Self.open(open[$0], for: variant), options: variant, shouldStop: hooks.shouldStop)
+        }
+        .reduce(into: ReuseCurve()) { $0.add($1) }
     }
 
     /// Opens a trace with the tile size of a variant. It was not known when the scene was made.

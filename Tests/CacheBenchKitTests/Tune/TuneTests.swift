@@ -167,6 +167,38 @@ import TileCache
         #expect(report.interrupted && report.rows.isEmpty && report.suggested == nil)
     }
 
+    /// A trace of a day takes seconds to read.
+    @Test(arguments: [false, true])
+    func aStopEndsTheReadingOfATrace(isTune: Bool) throws {
+        let read = Lock(0)
+        var options = ReplayOptions()
+        (options.prefetch, options.eviction) = (.oracle, .belady)
+        let shared = options
+        let open = { @Sendable () throws -> ReplayInput in
+            var input = try ReplayInput(lively: shared)
+            input.samples = CountedSamples(samples: input.samples) { read.withLock { $0 += 1 } }
+            return input
+        }
+        let hooks = ReplayHooks(shouldStop: { true })
+        if isTune {
+            let report = try Tune(TuneOptions(replay: options), inputs: [open], hooks: hooks).run()
+            #expect(report.interrupted && report.lruCurve.isEmpty && report.traces.isEmpty)
+        } else {
+            #expect(try Replay(options).run(open(), hooks: hooks).wasStopped)
+        }
+        #expect(read.withLock { $0 } < 10)
+    }
+
+    private struct CountedSamples: PanSampleStream {
+        var samples: any PanSampleStream
+        let note: @Sendable () -> Void
+
+        mutating func nextSample() throws(PanTraceError) -> PanTraceSample? {
+            note()
+            return try samples.nextSample()
+        }
+    }
+
     @Test(arguments: [128, 512])
     func aRowOfATileSizeIsAReplayOfThatTileSize(size: Int) throws {
         var options = ReplayOptions()
