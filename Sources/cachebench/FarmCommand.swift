@@ -52,7 +52,8 @@ struct FarmCommand: ParsableCommand {
         try Failure.reported {
             let given = try PanTraceList.paths(traces)
             let writer = try ReportWriter(path: output.file.output, sparing: given)
-            Interruption.watch()
+            // The processes would go on after a time limit, such as that of `timeout`.
+            Interruption.watch([SIGINT, SIGTERM])
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cachebench-farm-\(getpid())")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(at: folder) }

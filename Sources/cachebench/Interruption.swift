@@ -18,12 +18,16 @@ enum Interruption {
     }
 
     /// Installs the handler: the first Ctrl-C sets the flag, a second one ends the program.
-    static func watch() {
+    ///
+    /// - Parameter signals: Signals that count as Ctrl-C.
+    static func watch(_ signals: [Int32] = [SIGINT]) {
         // Created before any signal: its first use takes a lock, which a handler must not.
         flag.store(false, ordering: .relaxed)
-        signal(SIGINT) { _ in
-            Interruption.flag.store(true, ordering: .relaxed)
-            signal(SIGINT, SIG_DFL)
+        for number in signals {
+            signal(number) { number in
+                Interruption.flag.store(true, ordering: .relaxed)
+                signal(number, SIG_DFL)
+            }
         }
     }
 }

@@ -120,7 +120,8 @@ struct FileTests {
             }
         }
 
-        @Test func anInterruptEndsTheProcessesOfAFarm() throws {
+        @Test(arguments: [SIGINT, SIGTERM])
+        func aSignalEndsTheProcessesOfAFarm(number: Int32) throws {
             // The threads of tests block signals, and a process inherits that.
             var (none, before) = (sigset_t(), sigset_t())
             sigemptyset(&none)
@@ -133,7 +134,7 @@ struct FileTests {
             let limit = Date(timeIntervalSinceNow: 60)
             while try processes(with: folder + "/report") < 2, Date() < limit { usleep(20_000) }
             #expect(FileManager.default.fileExists(atPath: place))
-            process.interrupt()
+            kill(process.processIdentifier, number)
             process.waitUntilExit()
             let outcome = try outputs.outcome(of: process)
             #expect(outcome.code == 130 && outcome.errors.contains("interrupted"), "\(outcome.errors)")
