@@ -45,6 +45,10 @@ struct ReplayCommand: ParsableCommand {
     @OptionGroup var replay: ReplayArguments
     @OptionGroup var clock: ClockArguments
     @OptionGroup var sourced: SourceArguments
+
+    @Flag(help: "Stretch traces of another world over the source's tiles; the built-in session always is.")
+    var fit = false
+
     @OptionGroup var tiers: TierArguments
     @OptionGroup var textures: TextureArguments
     @OptionGroup var stores: StoreArguments
@@ -53,6 +57,9 @@ struct ReplayCommand: ParsableCommand {
 
     func validate() throws {
         try sourced.validate(clock: clock.clockAsked, latency: replay.loadLatency)
+        if fit, sourced.source == nil {
+            throw ValidationError("--fit stretches traces over the world of a --source")
+        }
         try stores.validate(clock: clock.clockAsked)
         if exportLoads != nil, options.clock == .virtual || sourced.source != nil {
             throw ValidationError("--export-loads is for the built-in world under --clock real")
@@ -72,7 +79,7 @@ struct ReplayCommand: ParsableCommand {
         options.memoryLimit = limit.memoryLimit
         policy.apply(to: &options)
         options.speed = clock.speed
-        options.fitsWorld = sourced.fit
+        options.fitsWorld = fit
         return options
     }
 

@@ -8,7 +8,7 @@ import TileSources
 /// Default maximum zoom of an http: source.
 private let usualZoom = 9
 
-/// Flags for the source of a replay's tiles.
+/// Flags for a source of tiles.
 struct SourceArguments: ParsableArguments {
     @Option(
         "Load tiles from a source, in real time: \(TileSourceAddress.forms). The world is the source's.",
@@ -30,9 +30,6 @@ struct SourceArguments: ParsableArguments {
     )
     var imageMemoryLimit: Int?
 
-    @Flag(help: "Stretch traces of another world over the source's tiles; the built-in session always is.")
-    var fit = false
-
     func validate(clock: ReplayClock?, latency: LoadLatency) throws {
         // Flags that would have no effect are refused.
         if imageMemoryLimit != nil {
@@ -44,10 +41,7 @@ struct SourceArguments: ParsableArguments {
         if maximumZoom != nil {
             guard case .http? = source else { throw ValidationError("--maximum-zoom is for a --source http:") }
         }
-        guard source != nil else {
-            if fit { throw ValidationError("--fit stretches traces over the world of a --source") }
-            return
-        }
+        guard source != nil else { return }
         if clock == .virtual {
             throw ValidationError("--source needs --clock real: under the virtual clock nothing is loaded")
         }

@@ -54,7 +54,6 @@ struct WarmCommand: ParsableCommand {
     func validate() throws {
         guard sourced.source != nil else { throw ValidationError("--source says which tiles to store") }
         guard stores.isAny else { throw ValidationError("--disk or --shared says where to store them") }
-        if sourced.fit { throw ValidationError("--fit stretches traces, and there are none") }
         try sourced.validate(clock: .real, latency: .unset)
         try stores.validate(clock: .real)
     }

@@ -122,7 +122,7 @@ struct MessageTests {
         arguments: [
             ("zoomout", ["trace", "recorded", "replay"]), ("generate", ["trace's"]),
             ("compare", ["--memory-limit", "--prefetch", "--eviction", "--clock", "--speed"]),
-            ("tune", ["--memory-limit", "--clock", "--speed"]),
+            ("tune", ["--memory-limit", "--clock", "--speed"]), ("warm", ["--fit", "traces"]),
         ]
     )
     func helpListsWhatCounts(command: String, absent: [String]) throws {
