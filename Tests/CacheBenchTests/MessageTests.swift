@@ -217,6 +217,14 @@ struct MessageTests {
         #expect(try replay("tms:\(path)").errors.isEmpty)
     }
 
+    @Test func aRegionOutsideOfTheWorldIsRefused() throws {
+        let folder = try set()
+        let outcome = try Program.run([
+            "warm", "--source", "xyz:\(folder.url.path)", "--disk", "\(folder.url.path)/disk", "--region", "1e12,0,5,5",
+        ])
+        #expect(outcome.code == 2 && outcome.errors.contains("--region takes a part of the world"), "\(outcome.errors)")
+    }
+
     @Test func theMemoryForALargeImageIsNamedAndCanBeRaised() throws {
         let folder = try set("photo.png")
         let source = "image:\(folder.url.path)/photo.png"

@@ -79,10 +79,12 @@ package struct Warm {
         if let levels = options.levels, !all.contains(levels.lowerBound) || !all.contains(levels.upperBound) {
             throw ReplayError("--levels takes levels from 0 to \(pyramid.maximumLevel), not \(levels)")
         }
-        if let region = options.region, region.width <= 0 || region.height <= 0 {
-            throw ReplayError("--region takes LEFT,TOP,WIDTH,HEIGHT in world pixels, with a size above 0")
-        }
         (self.options, self.cache, self.layer, self.pyramid) = (options, cache, layer, pyramid)
+        try require(
+            ranges.contains { $0.count > 0 },
+            "--region takes a part of the world, which has \(Figures.plain(pyramid.worldWidth)) x "
+                + "\(Figures.plain(pyramid.worldHeight)) pixels"
+        )
     }
 
     private var ranges: [TileRange] {
