@@ -93,9 +93,17 @@ extension ConfigurationValue {
         case .integer(let value): String(value)
         case .unsigned(let value): String(value)
         case .number(let value): Figures.plain(value)
-        case .text(let value): value.contains(" ") ? "'\(value.printable)'" : value.printable
+        case .text(let value): value.printable.quotedForShells
         case .flag(let value): String(value)
         case .none: nil
         }
+    }
+}
+
+extension String {
+    /// The text as one word of a shell: in quotes if it has other characters than those of usual values.
+    fileprivate var quotedForShells: String {
+        let isPlain = !isEmpty && allSatisfy { $0.isLetter || $0.isNumber || "-_.,:/=+@%".contains($0) }
+        return isPlain ? self : "'" + replacing("'", with: #"'\''"#) + "'"
     }
 }

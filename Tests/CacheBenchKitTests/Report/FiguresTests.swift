@@ -79,6 +79,15 @@ import Testing
         #expect("Zoé 地図".printable == "Zoé 地図")
     }
 
+    /// A shell takes each value as one word, and executes none of it.
+    @Test func flagsCanBePasted() {
+        func flag(_ path: String) -> String? { ReplayFlags.words(["profile": .text(path)]).first }
+        #expect(flag("maps/a-b_c.profile") == "--profile maps/a-b_c.profile")
+        #expect(flag("a b") == "--profile 'a b'")
+        #expect(flag("$(id);&#{z}") == "--profile '$(id);&#{z}'")
+        #expect(flag("it's") == #"--profile 'it'\''s'"#)
+    }
+
     @Test func flagsAreWrappedAndCanBeTyped() {
         #expect(wrapped(["one", "two", "three"], width: 9, indent: 2) == ["one two", "  three"])
         #expect(wrapped([], width: 9, indent: 2) == [])
