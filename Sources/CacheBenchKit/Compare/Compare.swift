@@ -79,7 +79,9 @@ package struct Compare: Sendable {
     }
 
     private func shared(by options: ReplayOptions) -> [String: ConfigurationValue] {
-        let own: Set = ["memoryLimit", "byteLimit", "prefetch", "eviction", "effort"]
+        var own: Set = ["memoryLimit", "byteLimit", "prefetch", "eviction"]
+        // At equal loads it decides which loads are matched; otherwise `efforts` has it.
+        if equalLoads == nil { own.insert("effort") }
         var values = options.resolvedConfiguration(scene: nil, byteLimit: nil).filter { !own.contains($0.key) }
         ReplayFlags.add(options.overrides, to: &values)
         func add(_ key: String, _ words: [String]) {

@@ -123,7 +123,10 @@ import Testing
                 budgets: [.screens(4)]
             )
             compare.equalLoads = .smallest
-            let rows = try compare.run(paths: paths).totals
+            let report = try compare.run(paths: paths)
+            // The loads to match are those of this effort.
+            #expect(ReplayFlags.words(report.configuration).contains("--effort 0.5"))
+            let rows = report.totals
             let held = rows.filter { $0.policy != "none" && $0.policy != "oracle" }
             let targets = Set(held.map { $0.targetLoads ?? 0 })
             #expect(targets.count == 1)
