@@ -43,6 +43,12 @@ package struct Compare: Sendable {
         shouldStop: @escaping @Sendable () -> Bool = { false },
         progress: @escaping @Sendable (_ done: Int, _ of: Int) -> Void = { _, _ in }
     ) throws -> CompareReport {
+        guard equalLoads == nil || efforts.isEmpty else {
+            throw ReplayError("--equal-loads chooses the efforts: it cannot go with --efforts")
+        }
+        if case .policy(let kind)? = equalLoads, !kind.takesEffort || !policies.contains(kind) {
+            throw ReplayError("--equal-loads takes one of the policies compared, other than none and oracle")
+        }
         var profiles: [String: PrefetchProfile] = [:]
         if learnsFromOthers {
             var learning = options
@@ -54,12 +60,6 @@ package struct Compare: Sendable {
         }
         func runner(_ options: ReplayOptions) throws -> CompareRunner {
             try CompareRunner(options, paths: paths, profiles: profiles, shouldStop: shouldStop, progress: progress)
-        }
-        guard equalLoads == nil || efforts.isEmpty else {
-            throw ReplayError("--equal-loads chooses the efforts: it cannot go with --efforts")
-        }
-        if case .policy(let kind)? = equalLoads, !kind.takesEffort || !policies.contains(kind) {
-            throw ReplayError("--equal-loads takes one of the policies compared, other than none and oracle")
         }
         var plain = options
         plain.cost = .none

@@ -143,11 +143,20 @@ import Testing
     @Test func whatCannotBeComparedIsSaid() throws {
         try Self.withTraces { paths in
             var compare = Compare(options: Self.options(), policies: [.ring], budgets: [.screens(4)])
+            compare.learnsFromOthers = true
+            func isRefused() {
+                let done = Lock(0)
+                #expect(throws: ReplayError.self) {
+                    try compare.run(paths: paths, progress: { _, _ in done.withLock { $0 += 1 } })
+                }
+                // Before any replay.
+                #expect(done.withLock { $0 } == 0)
+            }
             compare.equalLoads = .policy(.skewport)
-            #expect(throws: ReplayError.self) { try compare.run(paths: paths) }
+            isRefused()
             compare.equalLoads = .smallest
             compare.efforts = [0.1]
-            #expect(throws: ReplayError.self) { try compare.run(paths: paths) }
+            isRefused()
         }
     }
 
