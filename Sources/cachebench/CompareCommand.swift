@@ -73,6 +73,12 @@ struct CompareCommand: ParsableCommand {
 
     func validate() throws {
         try replay.validate(replay.options(), policies: policies)
+        if learn != nil, !policies.contains(.tilecache) {
+            throw ValidationError("--learn is for the policy 'tilecache', which is not replayed")
+        }
+        if !efforts.isEmpty, replay.effort != ReplayOptions().effort {
+            throw ValidationError("--efforts are all that are replayed: they cannot go with --effort")
+        }
         guard learn == nil || (replay.profile == nil && picture == nil) else {
             throw ValidationError("--learn makes the profiles: it cannot go with --profile or --picture")
         }

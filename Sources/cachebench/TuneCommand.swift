@@ -95,6 +95,18 @@ struct TuneCommand: ParsableCommand {
         guard compressedShares.isEmpty || options.compressedTier else {
             throw ValidationError("--compressed-shares needs the tier that --compressed-tier off leaves out")
         }
+        let usual = ReplayOptions()
+        let replaced = [
+            ("--workers-list", "--workers", !workersList.isEmpty && replay.workers != usual.workers),
+            ("--tile-sizes", "--tile-size", !tileSizes.isEmpty && replay.tileSize != nil),
+            (
+                "--compressed-shares", "--compressed-share",
+                !compressedShares.isEmpty && replay.compressedShare != .adaptive
+            ),
+        ]
+        if let (list, flag, _) = replaced.first(where: \.2) {
+            throw ValidationError("\(list) has all that are tried: it cannot go with \(flag)")
+        }
         guard storeLimits.isEmpty || !options.tiers.isEmpty else {
             throw ValidationError("--store-limits are limits of a --store")
         }

@@ -68,6 +68,16 @@ struct MessageTests {
         Line(words: "replay --prefetch ring --profile /nonexistent", says: ["--profile is for the policy 'tilecache'"]),
         Line(words: "replay --prefetch ring --without pan", says: ["--without is for the policy 'tilecache'"]),
         Line(words: "compare --policies ring --without pan traces", says: ["--without is for the policy 'tilecache'"]),
+        Line(words: "compare --policies ring --learn leave-one-out traces", says: ["--learn is for the policy"]),
+        Line(words: "compare --efforts 0.1 --effort 0.3 traces", says: ["--efforts", "cannot go with --effort"]),
+        Line(words: "tune --workers-list 1,2 --workers 8", says: ["--workers-list", "cannot go with --workers"]),
+        Line(words: "tune --tile-sizes 128 --tile-size 64", says: ["--tile-sizes", "cannot go with --tile-size"]),
+        Line(
+            words: "tune --compressed-shares 0 --compressed-share 1",
+            says: ["--compressed-shares", "cannot go with --compressed-share"]
+        ),
+        Line(words: "replay --clock real --compression-ratio 3", says: ["--compression-ratio needs --clock virtual"]),
+        Line(words: "zoomout --seed 3", says: ["--seed needs --clock real"]),
         Line(words: "throughput --tiles /nonexistent --held 1000", says: ["--held", "cannot go with --tiles"]),
         Line(words: "throughput --rounds 5 --held 1000", says: ["--held", "cannot go with --rounds"]),
         Line(words: "compare --picture a.svg --check demands>1 traces", says: ["--picture", "cannot go with --check"]),

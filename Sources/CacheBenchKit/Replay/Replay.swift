@@ -104,6 +104,10 @@ package struct Replay: Sendable {
                 options.cost == .none,
                 "--cost needs --clock virtual: the real clock charges what the codec really takes"
             )
+            try require(
+                options.compressionRatio == ReplayOptions().compressionRatio,
+                "--compression-ratio needs --clock virtual: the real clock has the ratio of the tiles"
+            )
         }
         if source != nil {
             try require(isReal, "--source needs --clock real: under the virtual clock nothing is loaded")

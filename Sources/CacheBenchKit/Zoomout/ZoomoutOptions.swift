@@ -50,6 +50,10 @@ extension ZoomoutOptions {
         try require(replay.loadLatency != nil, "the virtual clock needs a --load-latency: it draws nothing")
         guard replay.speed == 1 else { throw .speedWithoutRealClock }
         try require(downsampling == .linear, "--gamma-correct needs --clock real: the virtual clock has no pixels")
+        try require(
+            replay.seed == ReplayOptions().seed,
+            "--seed needs --clock real: under the virtual clock nothing is random"
+        )
     }
 
     /// Checks view, world and pyramid.
