@@ -97,13 +97,13 @@ struct ReplayCommand: ParsableCommand {
             )
             let baseline = try checks.readBaseline()
             let inputs = try namedInputs(traces, options)
-            Interruption.watch()
-            if let keyWriter { try export(inputs, options, keyWriter) }
             let source = try sourced.open(
                 tileSize: replay.tileSize,
                 format: replay.pixels.pixelFormat,
                 encoded: replay.compressedTier.isOn
             )
+            Interruption.watch()
+            if let keyWriter { try export(inputs, options, keyWriter) }
             let stores = try stores.open()
             defer { for store in stores { store.close() } }
             let progress = Progress(total: inputs.count)

@@ -50,7 +50,8 @@ struct SourceArguments: ParsableArguments {
         }
     }
 
-    /// Opens the source; `nil` for the built-in world.
+    /// Opens the source; `nil` for the built-in world. Only before `Interruption.watch()` does Ctrl-C end the program
+    /// while a server does not answer or an image is cut.
     ///
     /// - Parameter encoded: Whether the source passes its encoded bytes.
     func open(tileSize: Int?, format: TilePixelFormat, encoded: Bool) throws -> ReplaySource? {
@@ -74,24 +75,17 @@ extension SourceArguments {
     private func open(_ address: TileSourceAddress, _ options: TileSourceOptions) throws -> any PyramidTileSource {
         let progress = Progress()
         defer { progress.end() }
-        do {
-            return try address.open(
-                options,
-                http: HTTPTileOptions(zooms: 0...(maximumZoom ?? usualZoom)),
-                image: ImageTileOptions(
-                    memoryLimit: imageMemoryLimit.map { .bytes($0) } ?? ImageTileOptions().memoryLimit
-                ),
-                progress: { part in
-                    progress.reached(part, "cutting the image")
-                    return !Interruption.hasCome
-                }
-            )
-        } catch {
-            guard Interruption.hasCome else { throw error }
-            progress.end()
-            writeToStandardError("cachebench: interrupted while the image was cut\n")
-            throw ExitCode(Interruption.exitCode)
-        }
+        return try address.open(
+            options,
+            http: HTTPTileOptions(zooms: 0...(maximumZoom ?? usualZoom)),
+            image: ImageTileOptions(
+                memoryLimit: imageMemoryLimit.map { .bytes($0) } ?? ImageTileOptions().memoryLimit
+            ),
+            progress: { part in
+                progress.reached(part, "cutting the image")
+                return true
+            }
+        )
     }
 
     /// Suggests the kind of source for a path without one.

@@ -61,9 +61,9 @@ struct WarmCommand: ParsableCommand {
     func run() throws {
         try Failure.reported {
             let writer = try ReportWriter(path: output.file.output)
-            Interruption.watch()
             guard let source = try sourced.open(tileSize: tileSize, format: pixels.pixelFormat, encoded: true)
             else { return }
+            Interruption.watch()
             let pyramid = source.pyramid
             let tileBytes =
                 pyramid.levels.map {

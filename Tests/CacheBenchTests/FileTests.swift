@@ -120,15 +120,41 @@ struct FileTests {
             }
         }
 
-        @Test(arguments: [SIGINT, SIGTERM])
-        func aSignalEndsTheProcessesOfAFarm(number: Int32) throws {
-            // The threads of tests block signals, and a process inherits that.
+        /// Starts the program with no signal blocked. The threads of tests block some, and a process inherits that.
+        private func startUnblocked(_ arguments: [String]) throws -> (process: Process, outputs: Program.Outputs) {
             var (none, before) = (sigset_t(), sigset_t())
             sigemptyset(&none)
             pthread_sigmask(SIG_SETMASK, &none, &before)
-            let started = Result { try Program.start(farm("--duration", "90s")) }
-            pthread_sigmask(SIG_SETMASK, &before, nil)
-            let (process, outputs) = try started.get()
+            defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+            return try Program.start(arguments)
+        }
+
+        @Test func anInterruptEndsTheWaitForAServer() throws {
+            // It lets clients connect, and never answers.
+            let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            defer { close(server) }
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr.s_addr = inet_addr("127.0.0.1")
+            var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let isOpen = withUnsafeMutableBytes(of: &address) { bytes -> Bool in
+                let place = bytes.assumingMemoryBound(to: sockaddr.self).baseAddress!
+                guard bind(server, place, size) == 0, listen(server, 4) == 0 else { return false }
+                return getsockname(server, place, &size) == 0
+            }
+            try #require(isOpen)
+            let url = "http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))/capabilities.xml"
+            let (process, outputs) = try startUnblocked(["replay", "--source", "wmts:\(url)"])
+            var client = pollfd(fd: server, events: Int16(POLLIN), revents: 0)
+            #expect(poll(&client, 1, 60_000) == 1)
+            kill(process.processIdentifier, SIGINT)
+            process.waitUntilExit()
+            #expect(try outputs.outcome(of: process).code == -SIGINT)
+        }
+
+        @Test(arguments: [SIGINT, SIGTERM])
+        func aSignalEndsTheProcessesOfAFarm(number: Int32) throws {
+            let (process, outputs) = try startUnblocked(farm("--duration", "90s"))
             let folder = "cachebench-farm-\(process.processIdentifier)"
             let place = FileManager.default.temporaryDirectory.appendingPathComponent(folder).path
             let limit = Date(timeIntervalSinceNow: 60)
