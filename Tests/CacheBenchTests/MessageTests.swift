@@ -54,6 +54,8 @@ struct MessageTests {
         Line(words: "tune --workers-list 2,0", says: ["not '0'", "1 to 255"]),
         Line(words: "tune --tile-sizes 256,x", says: ["not 'x'"]),
         Line(words: "replay --without pan,foo", says: ["not 'foo'"]),
+        Line(words: "throughput --tiles /nowhere", code: 2, says: ["--tiles /nowhere: a directory of tiles"]),
+        Line(words: "replay --tile-size 65536", code: 2, says: ["more than 2 GiB", "--tile-size"]),
         // Files that are read before the run: there is no trace.
         Line(words: "compare --profile /nonexistent traces", says: ["--profile /nonexistent: cannot be read"]),
         Line(words: "tune --profile /dev/null traces", says: ["--profile /dev/null: "]),

@@ -4,7 +4,9 @@ package import TileCache
 extension ReplayOptions {
     func tileBytes(in scene: PanTraceScene) throws(ReplayError) -> Int {
         guard let bytes = pixelFormat.byteCount(width: scene.tileSize, height: scene.tileSize), bytes <= 1 << 31 else {
-            throw ReplayError("a tile of \(scene.tileSize) pixels a side is too large")
+            throw ReplayError(
+                "a tile of \(scene.tileSize) pixels a side has more than 2 GiB: a smaller --tile-size is expected"
+            )
         }
         return bytes
     }

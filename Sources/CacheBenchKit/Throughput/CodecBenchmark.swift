@@ -66,12 +66,12 @@ package struct CodecBenchmark {
     /// Reads the tiles of a directory: `class_number.rgba` and `class_number.f32`, 256 x 256 pixels without header.
     package static func tiles(inDirectory directory: String) throws -> [Tile] {
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: directory) else {
-            throw ReplayError("cannot read \(directory)")
+            throw ReplayError("--tiles \(directory): a directory of tiles that can be read is expected")
         }
         let tiles: [Tile] = try names.sorted().compactMap { name in
             guard name.hasSuffix(".rgba") || name.hasSuffix(".f32") else { return nil }
             guard let data = FileManager.default.contents(atPath: directory + "/" + name) else {
-                throw ReplayError("cannot read \(name)")
+                throw ReplayError("--tiles \(directory)/\(name): a file that can be read is expected")
             }
             let side = 256
             guard data.count == side * side * 4 else {
