@@ -87,7 +87,7 @@ struct WarmCommand: ParsableCommand {
             )
             cache.shutdown()
             for store in stores { store.close() }
-            report.note(stores)
+            warm.note(stores, in: &report)
             progress.end()
             try writer.write(report, as: output.format, table: report.text)
             if report.wasStopped { throw Interruption.end("the same command continues") }

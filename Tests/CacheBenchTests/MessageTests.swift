@@ -237,6 +237,13 @@ struct MessageTests {
         #expect(outcome.code == 2 && outcome.errors.contains("--region takes a part of the world"), "\(outcome.errors)")
     }
 
+    /// Nothing listens at the port.
+    @Test func tilesThatAreNotStoredAreAFailure() throws {
+        let folder = try set("0/0/0.png")
+        let outcome = try Program.run(["warm", "--source", "xyz:\(folder.url.path)", "--shared", "127.0.0.1:1"])
+        #expect(outcome.code == 1 && outcome.output.contains(" not taken"), "\(outcome)")
+    }
+
     @Test func theMemoryForALargeImageIsNamedAndCanBeRaised() throws {
         let folder = try set("photo.png")
         let source = "image:\(folder.url.path)/photo.png"

@@ -26,8 +26,10 @@ package struct WarmReport: Encodable, Sendable, Hashable {
     package var absent = 0
     /// Tiles that could not be loaded; a second run tries them again.
     package var failed = 0
-    /// Tiles that stores refused or dropped; a second run loads them again.
+    /// Tiles that stores did not take, at least; a second run loads them again.
     package var unstored = 0
+    /// Tiles that stores evicted for others.
+    package var evicted = 0
     package var seconds = 0.0
     package var wasStopped = false
 
@@ -37,15 +39,10 @@ package struct WarmReport: Encodable, Sendable, Hashable {
             "\(count: done) of \(count: tiles) tiles in \(seconds: seconds):",
             "\(count: stored) were stored, \(count: loaded) loaded",
             "(\(count: absent) absent),",
-            "\(count: failed) failed, \(count: unstored) not stored",
+            "\(count: failed) failed, \(count: unstored) not stored" + (evicted > 0 ? ", \(count: evicted) evicted" : ""),
         ]
         if wasStopped { words.append("\nThe same command continues.") }
         return words.joined(separator: " ") + "\n"
-    }
-
-    /// Counts what stores have not taken. Called once they have written all that was given to them.
-    package mutating func note(_ stores: [any TileStore]) {
-        unstored = stores.map(\.statistics).reduce(0) { $0 + $1.refused + $1.dropped }
     }
 }
 
@@ -127,6 +124,16 @@ package struct Warm {
         note(&report, since: start)
         report.wasStopped = report.done < report.tiles
         return report
+    }
+
+    /// Adds what stores did not keep, once the cache is shut down and they are closed.
+    package func note(_ stores: [any TileStore], in report: inout WarmReport) {
+        for (given, store) in zip(cache.statistics.stores, stores) {
+            let own = store.statistics
+            // Some tiles have not reached the store, and others were dropped after it had taken them.
+            report.unstored += max(given.dropped + given.refused, own.dropped + own.refused)
+            report.evicted += own.evictions
+        }
     }
 
     /// A slow rate has small batches, so that it is even.

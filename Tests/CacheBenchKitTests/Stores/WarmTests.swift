@@ -19,7 +19,7 @@ import Testing
         let warm = try Warm(WarmOptions(), cache: cache, layer: layer, pyramid: pyramid)
         var report = warm.run(shouldStop: { false }, flush: { store.flush() }, progress: { done, _ in progress(done) })
         cache.shutdown()
-        report.note([store])
+        warm.note([store], in: &report)
         return report
     }
 
