@@ -21,7 +21,7 @@ package struct WarmReport: Encodable, Sendable, Hashable {
     package var done = 0
     /// Tiles that a store had.
     package var stored = 0
-    /// Tiles requested from the source.
+    /// Requests to the source: a tile that is retried counts again.
     package var loaded = 0
     package var absent = 0
     /// Tiles that could not be loaded; a second run tries them again.
@@ -37,7 +37,7 @@ package struct WarmReport: Encodable, Sendable, Hashable {
     package var text: String {
         var words = [
             "\(count: done) of \(count: tiles) tiles in \(seconds: seconds):",
-            "\(count: stored) were stored, \(count: loaded) loaded",
+            "\(count: stored) were stored, \(count: loaded) requested",
             "(\(count: absent) absent),",
             "\(count: failed) failed, \(count: unstored) not stored" + (evicted > 0 ? ", \(count: evicted) evicted" : ""),
         ]
