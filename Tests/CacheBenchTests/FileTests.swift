@@ -120,12 +120,15 @@ struct FileTests {
             }
         }
 
-        /// Starts the program with no signal blocked. The threads of tests block some, and a process inherits that.
+        /// Starts the program with no signal blocked, and Ctrl-C not ignored. The threads of tests block some, a shell in
+        /// the background ignores Ctrl-C, and a process inherits both.
         private func startUnblocked(_ arguments: [String]) throws -> (process: Process, outputs: Program.Outputs) {
             var (none, before) = (sigset_t(), sigset_t())
             sigemptyset(&none)
             pthread_sigmask(SIG_SETMASK, &none, &before)
             defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+            let handler = signal(SIGINT, SIG_DFL)
+            defer { signal(SIGINT, handler) }
             return try Program.start(arguments)
         }
 
