@@ -39,7 +39,8 @@ package struct WarmReport: Encodable, Sendable, Hashable {
             "\(count: done) of \(count: tiles) tiles in \(seconds: seconds):",
             "\(count: stored) were stored, \(count: loaded) requested",
             "(\(count: absent) absent),",
-            "\(count: failed) failed, \(count: unstored) not stored" + (evicted > 0 ? ", \(count: evicted) evicted" : ""),
+            "\(count: failed) failed, \(count: unstored) not stored"
+                + (evicted > 0 ? ", \(count: evicted) evicted" : ""),
         ]
         if wasStopped { words.append("\nThe same command continues.") }
         return words.joined(separator: " ") + "\n"

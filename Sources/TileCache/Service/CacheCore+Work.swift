@@ -96,6 +96,8 @@ extension CacheCore {
         guard let job = state.pool.nextJob(now: now) else {
             if let save = state.nextSave() { return .save(save) }
             state.workers.rest(worker)
+            // Nothing else may happen that would make a plan.
+            if state.pool.queue.lacksRoomForNeeds, state.hasCrowdedView { state.effects.plans = true }
             return .idle
         }
         switch job {

@@ -149,10 +149,17 @@ struct CoreState: ~Copyable {
         if views[place]?.model.needsVersion != before { callBack(view: place) }
     }
 
+    /// Whether a view needs more tiles than have room beside the tables.
+    var hasCrowdedView: Bool {
+        for place in views.indices where views[place]?.model.isCrowded(pool) == true { return true }
+        return false
+    }
+
     /// Enters needed and pinned tiles that the table had no room for. Returns whether more steps would help.
     mutating func enterMissing(now: Int64) -> Bool {
         for place in views.indices {
-            if views[place]?.model.isTruncated == true, !pool.isOverLimit { refit(view: place, now: now) }
+            let isTruncated = views[place]?.model.isTruncated == true && !pool.isOverLimit
+            if isTruncated || views[place]?.model.isCrowded(pool) == true { refit(view: place, now: now) }
             guard views[place]?.model.layers.contains(where: { $0.needs.isIncomplete }) == true,
                 var view = views[place].take()
             else { continue }

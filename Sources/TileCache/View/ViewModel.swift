@@ -209,10 +209,7 @@ struct ViewModel: Sendable {
         collect(layer: index, level: level, viewport)
         if fitsBudget {
             let slotBytes = pool.slotBytes(ofLayer: layers[index].layer)
-            let own = layers[index].layer
-            let attainable = pool.attainableBytes(ofLayer: own)
-            let part = (pool.ledger.limit - pool.bookkeepingBytes) / max(layers.count, 1)
-            let budget = min(max(part, pool.guaranteedBytes(ofLayer: own)), attainable)
+            let budget = budget(ofLayer: layers[index].layer, pool)
             while scratch.count * slotBytes > budget {
                 shortfallBytes = max(shortfallBytes, scratch.count * slotBytes)
                 guard level > 0 else { break }
@@ -232,6 +229,22 @@ struct ViewModel: Sendable {
         layers[index].needs.level = level
         layers[index].needs.hasBegun = true
         layers[index].observe(viewport, now: time)
+    }
+
+    /// Maximum bytes of a layer's needed tiles.
+    private func budget(ofLayer layer: Int, _ pool: borrowing PoolState) -> Int {
+        let part = (pool.ledger.limit - pool.bookkeepingBytes) / max(layers.count, 1)
+        return min(max(part, pool.guaranteedBytes(ofLayer: layer)), pool.attainableBytes(ofLayer: layer))
+    }
+
+    /// Whether tables have grown since the levels were chosen, so that the needed tiles have no room beside them.
+    func isCrowded(_ pool: borrowing PoolState) -> Bool {
+        guard fitsBudget, !layers.contains(where: { $0.hasOwnList }) else { return false }
+        for layer in layers where layer.needs.level > 0 || shortfallBytes == 0 {
+            let bytes = layer.needs.tiles.count * pool.slotBytes(ofLayer: layer.layer)
+            if bytes > budget(ofLayer: layer.layer, pool) { return true }
+        }
+        return false
     }
 
     /// Updates the needed tiles to the renderer's own list.

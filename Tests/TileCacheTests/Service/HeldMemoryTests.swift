@@ -91,6 +91,22 @@ import Testing
         #expect(held(cache) == 0 && cache.shutdown())
     }
 
+    /// Tables that grow after a view has chosen its level may take the room of its tiles. It becomes coarser, also if it
+    /// does not move and no frame is drawn.
+    @Test func aViewAtRestChoosesItsLevelAgainIfTablesGrow() throws {
+        let archive = Archive(0)
+        let scene = try StillScene(tiles: 64) { $0.grantsBookkeeping = false }
+        let layer = try scene.cache.addLayer(archive, pyramid: pyramid())
+        let view = ServiceSetup.quiet(scene.cache, [layer])
+        view.update(TileViewport(center: WorldPoint(x: 736, y: 736), width: 448, height: 448))
+        archive.bytes = 400_000
+        scene.cache.core.noteHeldMemory()
+        #expect(held(scene.cache) == 400_000 && scene.run())
+        let frame = view.frame()
+        #expect(frame.missingTileCount == 0 && frame.count == 16)
+        #expect(frame.allSatisfy { $0.tile.identity.tile.level == 5 })
+    }
+
     /// It is asked once a second, by the time of the plan.
     @Test func itIsAskedSeldom() throws {
         let archive = Archive(1000)
