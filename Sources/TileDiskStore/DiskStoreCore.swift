@@ -43,7 +43,7 @@ final class DiskStoreCore: @unchecked Sendable {
             do {
                 writer = try Self.open(folder, limit: limit, options: options)
             } catch let error as SQLFailure
-                where (error.kind == .damaged || error.kind == .full) && !folder.isReadOnly
+                where !folder.isReadOnly && (error.kind == .damaged || error.kind == .full && folder.byteCount > limit)
             {
                 // On a full disk there is no room for a journal, so that nothing can be evicted: a limit that was
                 // lowered for that reason is met without the entries.
@@ -79,9 +79,21 @@ final class DiskStoreCore: @unchecked Sendable {
         }
         guard case .current = state else { throw SQLFailure.notAStore }
         let writer = try DiskWriter(connection, limit: limit)
+        guard !connection.isReadOnly else { return writer }
         writer.note(freeBytes: folder.freeBytes)
-        if !connection.isReadOnly { try writer.setLimit(limit) }
+        try fit(writer, limit)
         return writer
+    }
+
+    private static func fit(_ writer: DiskWriter, _ limit: Int) throws(SQLFailure) {
+        do {
+            try writer.setLimit(limit)
+        } catch {
+            guard error.kind == .full, !writer.isDiskFull else { throw error }
+            // A quota, for one, is not seen: the transactions were too large.
+            writer.note(freeBytes: 0)
+            try writer.setLimit(limit)
+        }
     }
 
     private func install(_ writer: DiskWriter) {

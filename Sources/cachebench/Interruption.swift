@@ -24,9 +24,10 @@ enum Interruption {
         // Created before any signal: its first use takes a lock, which a handler must not.
         flag.store(false, ordering: .relaxed)
         for number in signals {
-            signal(number) { number in
+            signal(number) { _ in
                 Interruption.flag.store(true, ordering: .relaxed)
-                signal(number, SIG_DFL)
+                signal(SIGINT, SIG_DFL)
+                signal(SIGTERM, SIG_DFL)
             }
         }
     }

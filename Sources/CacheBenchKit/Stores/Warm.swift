@@ -28,7 +28,7 @@ package struct WarmReport: Encodable, Sendable, Hashable {
     package var failed = 0
     /// Tiles that stores did not take, at least; a second run loads them again.
     package var unstored = 0
-    /// Tiles that stores evicted for others.
+    /// Tiles that stores evicted, for others or for a lowered limit.
     package var evicted = 0
     package var seconds = 0.0
     package var wasStopped = false
