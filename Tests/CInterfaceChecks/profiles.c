@@ -37,7 +37,7 @@ static const char *check_profile_arguments(const scene *scene) {
     EXPECT(tilecache_profile_create(&byte, 1, &profile) == TILECACHE_ERROR_INVALID_PROFILE);
     EXPECT(strstr(tilecache_last_error(), "'TileCache profile'") != NULL);
     EXPECT(tilecache_profile_create(&byte, SIZE_MAX, &profile) == TILECACHE_ERROR_INVALID_PROFILE);
-    EXPECT(tilecache_profile_create(&byte, 260001, &profile) == TILECACHE_ERROR_INVALID_PROFILE);
+    EXPECT(tilecache_profile_create(&byte, 300001, &profile) == TILECACHE_ERROR_INVALID_PROFILE);
     EXPECT(profile == NULL && count == 7);
 
     EXPECT_OK(tilecache_profile_create(NULL, 0, &profile));
@@ -107,7 +107,7 @@ const char *check_profiles(void) {
     /* Bytes in, bytes out. */
     size_t count = 0, same = 0;
     unsigned char *bytes = bytes_of(first, &count);
-    EXPECT(bytes != NULL && count > 0 && count <= 260000);
+    EXPECT(bytes != NULL && count > 0 && count <= 300000);
     EXPECT_OK(tilecache_profile_create(bytes, count, &again));
     unsigned char *copy = bytes_of(again, &same);
     EXPECT(copy != NULL && same == count && memcmp(bytes, copy, count) == 0);

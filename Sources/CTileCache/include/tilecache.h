@@ -1511,7 +1511,7 @@ TILECACHE_API void tilecache_profile_release(tilecache_profile *profile);
  * Reads a profile as bytes, to be saved.
  *
  * @param bytes receives all of them; may be NULL if capacity is 0.
- * @param capacity bytes at `bytes`. 260,000 suffice for any profile.
+ * @param capacity bytes at `bytes`. 300,000 suffice for any profile.
  * @param byte_count receives their number; may be NULL.
  * @return TILECACHE_ERROR_INVALID_ARGUMENT if capacity is neither 0 nor sufficient; nothing is written then.
  */

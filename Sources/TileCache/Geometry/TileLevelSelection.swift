@@ -58,4 +58,9 @@ public struct TileLevelSelection: Hashable, Sendable {
             || wanted * levels[previous - 1].worldPixelsPerPixel * hysteresisFactor > Self.tolerance
         return notTooCoarse && notTooFine ? previous : low
     }
+
+    /// Largest scale at which a level is not magnified, without hysteresis.
+    func maximumScale(of level: Int, in pyramid: TilePyramid) -> Double {
+        1 / (biasFactor * pyramid.levels[level].worldPixelsPerPixel)
+    }
 }

@@ -163,17 +163,24 @@ extension AdaptivePolicy {
 
     // MARK: - Other levels
 
-    /// Considers tiles of coarser and finer levels about the centre, for zooms.
+    /// Considers tiles of coarser and finer levels under the view after a zoom.
     mutating func findParentsAndChildren(_ outlook: Outlook) {
         let levels = outlook.target.pyramid.levels
         let level = outlook.target.level
         for (step, offset) in CandidateBin.levelSteps.enumerated()
         where levels.indices.contains(level + offset) && effects.contains(offset < 0 ? .parents : .children) {
-            let context = offset < 0 ? motion.zoomContext : outlook.inwardContext
+            let reach = outlook.zoomReach(of: level + offset, speed: motion.zoom.speed)
+            let context = reach ?? (offset < 0 ? motion.zoomContext : outlook.inwardContext)
             let other = levels[level + offset]
-            let ratio = levels[level].worldPixelsPerPixel / other.worldPixelsPerPixel
-            let scale = outlook.scale * ratio
-            let center = outlook.target.viewport.center
+            // Without a zoom in progress, a scale of the other level like the present one of its own.
+            let scale =
+                reach == nil
+                ? outlook.scale * levels[level].worldPixelsPerPixel / other.worldPixelsPerPixel
+                : outlook.scale(at: level + offset, speed: motion.zoom.speed, lead: lead)
+            let center = outlook.center(
+                scaledTo: scale,
+                about: reach == nil ? motion.zoom.nextOffset : motion.zoom.offset
+            )
             let tileWidth = other.tileSpanX * scale
             let tileHeight = other.tileSpanY * scale
             var width = outlook.view.width * outlook.scale

@@ -29,7 +29,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
     /// into the limit.
     static let screensForPopular = 3
 
-    var motion = MotionEstimate()
+    var motion: MotionEstimate
     var probabilities: ProbabilityTable
     /// What other sessions have learned, if it says anything.
     let profile: PrefetchProfile?
@@ -95,6 +95,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
     ///   - profile: What other sessions have learned. Default: nothing.
     package init(effects: PolicyEffects = .all, memory: Int = .max, profile: PrefetchProfile? = nil) {
         self.effects = effects
+        motion = MotionEstimate(followsZoom: effects.contains(.zoom))
         let known = effects.contains(.profile) ? profile.flatMap { $0.isTelling ? $0 : nil } : nil
         self.profile = ProbabilityTable.profileBytes <= memory ? known : nil
         popular = self.profile?.places.map { PopularTiles($0) }

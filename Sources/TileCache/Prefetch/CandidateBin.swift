@@ -11,7 +11,7 @@ enum CandidateBin {
 
     /// Levels of candidates, relative to the view's.
     static let levelSteps = [-3, -2, -1, 1, 2]
-    static let zoomContexts = 5
+    static let zoomContexts = 8
 
     private static let panCount = 2 * 4 * 4 * distances * 2
     private static let nearCount = panCount + levelSteps.count * zoomContexts * distances * 2

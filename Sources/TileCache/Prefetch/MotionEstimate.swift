@@ -30,6 +30,8 @@ struct MotionEstimate: Sendable {
     /// Last zoom, as context of the next one.
     enum ZoomContext: Int, Sendable {
         case never, inward, outward, inwardThenPanned, outwardThenPanned
+        /// A zoom in progress reaches the level within half of its travel, the whole, or twice.
+        case imminent, expected, possible
     }
 
     private var samples: [Sample] = []
@@ -45,9 +47,15 @@ struct MotionEstimate: Sendable {
     private(set) var spread = WorldPoint(x: 0, y: 0)
     /// Sum of recent movements, at most `headingMemory` long.
     private(set) var heading = WorldPoint(x: 0, y: 0)
+    /// Zoom, if it is followed.
+    private(set) var zoom = ZoomEstimate()
+    /// Whether zooms in progress and their fixed points are followed.
+    private let followsZoom: Bool
     private(set) var isMoving = false
     /// Whether the last frame changed `heading`.
     private var hasTurned = false
+
+    init(followsZoom: Bool = true) { self.followsZoom = followsZoom }
 
     /// Whether a further frame of the same viewport would change only the time.
     var isStill: Bool {
@@ -84,16 +92,23 @@ struct MotionEstimate: Sendable {
             let way = WorldPoint(x: x * scale, y: (viewport.center.y - last.y) * scale)
             let isZoom = !(scale <= last.scale * Self.zoomStep && scale >= last.scale / Self.zoomStep)
             let isJump = !(abs(way.x) <= size.x / 2 && abs(way.y) <= size.y / 2)
+            let fixedPoint = Self.fixedPoint(from: isZoom ? last : samples[0], to: sample)
             if isJump || isZoom {
                 samples.removeAll(keepingCapacity: true)
                 if isJump, !isZoom { heading = WorldPoint(x: 0, y: 0) }
                 sample.x = viewport.center.x
             } else {
-                turn(by: way)
+                turn(by: followsZoom ? Self.panned(way, scaledBy: last.scale / scale, size) : way)
             }
             if newLevel != level {
                 lastZoom = newLevel > level ? 1 : -1
+                if followsZoom {
+                    let isInView = abs(fixedPoint.x) <= size.x / 2 && abs(fixedPoint.y) <= size.y / 2
+                    zoom.noteLevel(offset: isInView ? fixedPoint : nil)
+                }
                 panned = 0
+            } else if panned > Self.panAfterZoom {
+                zoom.forgetOffset()
             }
         }
         level = newLevel
@@ -103,6 +118,22 @@ struct MotionEstimate: Sendable {
         while samples.count > 1, time - samples[1].time > Self.window || samples.count >= 64 { samples.removeFirst() }
         samples.append(sample)
         measure(size)
+    }
+
+    /// Offset of the point of the world that stays in place on the screen from the centre of the later view, in screen
+    /// pixels. Not finite if the scale is the same.
+    private static func fixedPoint(from first: Sample, to last: Sample) -> WorldPoint {
+        let factor = last.scale / (last.scale / first.scale - 1)
+        return WorldPoint(x: (last.x - first.x) * factor, y: (last.y - first.y) * factor)
+    }
+
+    /// The part of a movement that a zoom about a point of the view does not explain.
+    private static func panned(_ way: WorldPoint, scaledBy factor: Double, _ size: WorldPoint) -> WorldPoint {
+        func rest(_ way: Double, _ size: Double) -> Double {
+            let zoomed = abs(1 - factor) * size / 2
+            return way > 0 ? max(way - zoomed, 0) : min(way + zoomed, 0)
+        }
+        return WorldPoint(x: rest(way.x, size.x), y: rest(way.y, size.y))
     }
 
     private mutating func turn(by way: WorldPoint) {
@@ -135,6 +166,7 @@ struct MotionEstimate: Sendable {
         velocity = WorldPoint(x: 0, y: 0)
         spread = WorldPoint(x: 0, y: 0)
         startVelocity = velocity
+        zoom.end()
         let last = samples[samples.count - 1]
         var first = samples[0]
         if samples.count > 2, last.time - first.time > Self.window { first = samples[1] }
@@ -147,11 +179,25 @@ struct MotionEstimate: Sendable {
             if first.scale != last.scale {
                 let rate = (1 - last.scale / first.scale) / span / 2
                 spread = WorldPoint(x: rate * size.x, y: rate * size.y)
+                if followsZoom {
+                    zoom.setSpeed(
+                        PortableMath.log2(last.scale / first.scale) / span,
+                        offset: Self.fixedPoint(from: first, to: last).clamped(to: size)
+                    )
+                }
             }
         }
         let x = abs(velocity.x) + abs(spread.x)
         let y = abs(velocity.y) + abs(spread.y)
         isMoving = x * x + y * y > Self.leastSpeed * Self.leastSpeed && (x + y).isFinite
+    }
+}
+
+extension WorldPoint {
+    /// The nearest point of a rectangle about the origin; the origin if a coordinate is not finite.
+    fileprivate func clamped(to size: WorldPoint) -> WorldPoint {
+        guard x.isFinite, y.isFinite else { return WorldPoint(x: 0, y: 0) }
+        return WorldPoint(x: min(max(x, -size.x / 2), size.x / 2), y: min(max(y, -size.y / 2), size.y / 2))
     }
 }
 

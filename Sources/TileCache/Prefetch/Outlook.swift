@@ -45,6 +45,46 @@ struct Outlook {
         isSaturated = travel.isMoving && uncovered * latency > Double(workers)
     }
 
+    /// When a zoom in progress reaches a level; `nil` if it does not.
+    ///
+    /// - Parameter speed: Octaves a second. It decays as the motion does.
+    func zoomReach(of level: Int, speed: Double) -> MotionEstimate.ZoomContext? {
+        guard travel.isMoving, speed != 0, (speed > 0) == (level > target.level) else { return nil }
+        func isReached(after travels: Double) -> Bool {
+            let end = scaled(by: travels * speed * travel.decay)
+            let reached = target.selection.level(for: end, in: target.pyramid, previous: target.level)
+            return speed > 0 ? reached >= level : reached <= level
+        }
+        guard isReached(after: 2) else { return nil }
+        return isReached(after: 0.5) ? .imminent : isReached(after: 1) ? .expected : .possible
+    }
+
+    /// The scale at which a zoom in progress shows a level: when it reaches it, or later, when as many loads as usually
+    /// come at once have landed.
+    ///
+    /// - Parameters:
+    ///   - speed: Octaves a second.
+    ///   - lead: Seconds until they have landed.
+    func scale(at level: Int, speed: Double, lead: Double) -> Double {
+        let landing = scaled(by: speed * travel.decay * lead / (lead + travel.decay))
+        return speed > 0
+            ? max(landing, target.selection.maximumScale(of: level - 1, in: target.pyramid))
+            : min(landing, target.selection.maximumScale(of: level, in: target.pyramid))
+    }
+
+    /// The scale after a number of octaves.
+    private func scaled(by octaves: Double) -> Double { scale * PortableMath.exp2(min(max(octaves, -64), 64)) }
+
+    /// The view's centre after a zoom about a point of the screen.
+    ///
+    /// - Parameter offset: Offset of the point from the centre, in screen pixels along the world's axes.
+    func center(scaledTo other: Double, about offset: WorldPoint) -> WorldPoint {
+        let share = 1 / scale - 1 / other
+        let center = target.viewport.center
+        guard share.isFinite else { return center }
+        return WorldPoint(x: center.x + offset.x * share, y: center.y + offset.y * share)
+    }
+
     /// The view's rectangle when a load that begins now has landed.
     var landing: PixelRect { moved(by: latency / (latency + travel.decay)) }
 

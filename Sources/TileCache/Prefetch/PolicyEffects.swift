@@ -39,12 +39,15 @@ package struct PolicyEffects: OptionSet, Hashable, Sendable {
     /// Fewer prefetches around a view if loads are short.
     package static let caution = PolicyEffects(rawValue: 1 << 14)
 
+    /// Zooms in progress and their fixed points. Without it, each zoom is expected about the centre.
+    package static let zoom = PolicyEffects(rawValue: 1 << 15)
+
     /// Every effect by its name on the command line. The names do not change: `cover` is older than the word fallback.
     package static let named: [(name: String, effect: PolicyEffects)] = [
         ("pan", .pan), ("motion", .motion), ("heading", .heading), ("parents", .parents), ("children", .children),
         ("cover", .fallback), ("abandonment", .abandonment), ("learning", .learning), ("worth", .worth),
         ("destination", .destination), ("order", .order), ("profile", .profile), ("coarser", .coarser),
-        ("deadlines", .deadlines), ("caution", .caution),
+        ("deadlines", .deadlines), ("caution", .caution), ("zoom", .zoom),
     ]
 
     /// All effects: the default.

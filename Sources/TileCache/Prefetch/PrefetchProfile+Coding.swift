@@ -8,7 +8,8 @@ extension PrefetchProfile {
     /// First bytes of a profile.
     private static let magic = Array("TileCache profile\n".utf8)
     /// Incremented when the bins or the format change.
-    private static let version: UInt64 = 1
+    /// 2 since there are bins of zooms in progress.
+    private static let version: UInt64 = 2
 
     /// Maximum number of ``bytes``, places included.
     package static let maximumBytes = byteCount(counters: 2 * PlaceSketch.width)

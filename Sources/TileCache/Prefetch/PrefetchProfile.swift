@@ -1,7 +1,7 @@
 /// What sessions have taught the prefetcher, for later ones.
 ///
 /// Set it in ``LayerOptions/profile``. At the end of a session add ``TileCache/learnedProfile(of:)`` with
-/// ``merge(_:)`` and save ``bytes``; the library itself does no I/O. Its size is bounded: at most 260 KB, about half of
+/// ``merge(_:)`` and save ``bytes``; the library itself does no I/O. Its size is bounded: at most 290 KB, about half of
 /// it for places.
 ///
 /// - *Places* say in how many sessions each tile was viewed, as a sketch without names. They fit one world with one

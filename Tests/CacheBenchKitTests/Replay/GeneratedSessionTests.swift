@@ -116,4 +116,26 @@ import TileCache
         let (with, without) = (try hits(without: []), try hits(without: .deadlines))
         #expect(with > without, "\(with) hits, without \(without)")
     }
+
+    /// Zooms about points of the screen: continuous ones, and steps of an octave.
+    @Test(arguments: [(4, 40), (6, 150)], [GeneratedSession.Kind.pinches, .wheel])
+    func zoomsHitMoreIfTheyAreFollowed(_ speed: (workers: Int, load: Int64), kind: GeneratedSession.Kind) throws {
+        func hits(without effects: PolicyEffects) throws -> Int {
+            var options = ReplayOptions()
+            options.memoryLimit = .screens(4)
+            options.compressedTier = false
+            options.workers = speed.workers
+            options.loadLatency = speed.load * 1_000_000
+            options.without = effects
+            let inputs = (1...4 as ClosedRange<UInt64>).map { seed in
+                { @Sendable () throws -> ReplayInput in
+                    let session = GeneratedSession(kind, width: 1000, height: 700, seconds: 12, seed: seed)
+                    return try session.input(name: "\(kind) \(seed)", tileSize: 256)
+                }
+            }
+            return try Replay(options).run(inputs).total.demands.decodedHits
+        }
+        let (with, without) = (try hits(without: []), try hits(without: .zoom))
+        #expect(with > without, "\(with) hits, without \(without)")
+    }
 }

@@ -48,4 +48,104 @@ import Testing
             #expect(motion.isMoving && (motion.velocity.x - 600).magnitude < 1)
         }
     }
+
+    /// Shows a view that zooms about a point of the screen, at 60 Hz from the second frame on.
+    private static func zoomed(
+        _ motion: inout MotionEstimate,
+        octaves: Double,
+        frames: Int,
+        about offset: WorldPoint,
+        drift: Double = 0
+    ) {
+        var viewport = TileViewport(center: WorldPoint(x: 5000, y: 5000), width: 800, height: 600, scale: 0.3)
+        for frame in 0...frames {
+            motion.observe(
+                viewport,
+                box: viewport.uprightRectangle,
+                level: Int(PortableMath.log2(viewport.scale * 1024).rounded(.up)),
+                time: 1 + Double(frame) / 60,
+                period: 0
+            )
+            let next = viewport.scale * PortableMath.exp2(octaves / Double(frames))
+            viewport.center.x += offset.x / viewport.scale - offset.x / next - drift / next
+            viewport.center.y += offset.y / viewport.scale - offset.y / next
+            viewport.scale = next
+        }
+    }
+
+    @Test(arguments: [1.5, -1.5]) func aZoomHasASpeedAndAFixedPoint(octaves: Double) {
+        var motion = MotionEstimate()
+        Self.zoomed(&motion, octaves: octaves, frames: 30, about: WorldPoint(x: 300, y: -120))
+        #expect(abs(motion.zoom.speed - 2 * octaves) < 1e-6)
+        #expect(abs(motion.zoom.offset.x - 300) < 0.01 && abs(motion.zoom.offset.y + 120) < 0.01)
+        // The motion of the centre is the zoom's.
+        #expect(motion.heading == WorldPoint(x: 0, y: 0))
+        #expect(motion.zoomContext == (octaves > 0 ? .inward : .outward))
+    }
+
+    @Test func fingersThatZoomAndPanHavePanned() {
+        var motion = MotionEstimate()
+        Self.zoomed(&motion, octaves: 0.2, frames: 30, about: WorldPoint(x: 0, y: 0), drift: 20)
+        // 600 pixels of panning, less what a zoom by 0.2 octaves about an edge of the view explains.
+        #expect(motion.heading.x < -100)
+        // Between fingers that move fast the fixed point may be outside.
+        #expect(motion.zoom.offset.x.magnitude <= 400)
+    }
+
+    @Test func withoutTheEffectZoomsAreNotFollowed() {
+        var motion = MotionEstimate(followsZoom: false)
+        Self.zoomed(&motion, octaves: 1.5, frames: 30, about: WorldPoint(x: 300, y: -120))
+        #expect(motion.zoom.speed == 0 && motion.zoom.nextOffset == WorldPoint(x: 0, y: 0))
+        #expect(motion.zoomContext == .inwardThenPanned)
+    }
+
+    /// A wheel that zooms by one octave a click, and a jump to another place.
+    @Test func clicksKeepTheirPointAndJumpsHaveNone() {
+        var motion = MotionEstimate()
+        var viewport = TileViewport(center: WorldPoint(x: 5000, y: 5000), width: 800, height: 600, scale: 1.0 / 64)
+        func show(_ number: Int) {
+            let time = Double(number)
+            motion.observe(viewport, box: viewport.uprightRectangle, level: number, time: time, period: 0)
+        }
+        show(0)
+        for click in 1...4 {
+            viewport.center.x += 250 / viewport.scale / 2
+            viewport.scale *= 2
+            show(click)
+        }
+        // Three pairs of 250^2, the last at full weight, and the prior of 200^2.
+        let products = 250.0 * 250 * (1 + 0.9 + 0.81)
+        #expect(abs(motion.zoom.nextOffset.x - 250 * products / (products + 40_000)) < 1e-9)
+        #expect(motion.zoom.nextOffset.y == 0 && motion.zoom.speed == 0)
+        viewport.center.x += 3000
+        viewport.scale *= 2
+        show(5)
+        #expect(motion.zoom.nextOffset == WorldPoint(x: 0, y: 0))
+    }
+
+    /// Sizes and places near the limits of numbers, and scales that differ by the least.
+    @Test func theEstimateIsFinite() {
+        var random = SplitMix64(seed: 11)
+        var motion = MotionEstimate()
+        var viewport = TileViewport(center: WorldPoint(x: 0, y: 0), width: 800, height: 600, scale: 1)
+        for frame in 0..<20_000 {
+            switch Int(random.next() % 6) {
+            case 0: viewport.scale = viewport.scale.nextUp
+            case 1: viewport.scale = PortableMath.exp2(random.next(from: -900, to: 900))
+            case 2: viewport.center.x = random.next(from: -1, to: 1) * PortableMath.exp2(random.next(from: 0, to: 900))
+            case 3: viewport.scale *= random.next(from: 0.9, to: 1.1)
+            case 4: viewport.center.y += 10 / viewport.scale
+            default: break
+            }
+            guard viewport.isDrawable else {
+                viewport = TileViewport(center: WorldPoint(x: 0, y: 0), width: 800, height: 600, scale: 1)
+                continue
+            }
+            let box = viewport.uprightRectangle
+            motion.observe(viewport, box: box, level: frame / 7 % 3, time: Double(frame) / 60, period: 0)
+            let zoom = motion.zoom
+            #expect(zoom.speed.isFinite && zoom.offset.x.isFinite && zoom.offset.y.isFinite, "seed 11, frame \(frame)")
+            #expect(zoom.nextOffset.x.isFinite && zoom.nextOffset.y.isFinite, "seed 11, frame \(frame)")
+        }
+    }
 }

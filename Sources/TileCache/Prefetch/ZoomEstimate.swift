@@ -1,0 +1,49 @@
+/// Zoom of a view: its speed, and the point of the screen that it is about.
+///
+/// People zoom about a pointer, or between two fingers. Many renderers keep that point in place, others move it to the
+/// centre. So the share of the last offset from the centre that the next zoom has is fitted by least squares.
+struct ZoomEstimate: Sendable {
+    /// Decay of evidence per zoom.
+    static let memory = 0.9
+    /// Weight of the prior, which is a zoom about the centre: the square of an offset in screen pixels. With 100 instead
+    /// of 200 pixels, `immens_map` hits .0012 less at 2 screens.
+    static let priorWeight = 200.0 * 200
+
+    /// Octaves a second while the scale changes; positive if it grows.
+    private(set) var speed = 0.0
+    /// Offset of the fixed point from the centre of the view in screen pixels, while the scale changes.
+    private(set) var offset = WorldPoint(x: 0, y: 0)
+    /// The same when the level changed; `nil` if the view was panned since.
+    private var last: WorldPoint?
+    private var products = 0.0
+    private var squares = 0.0
+
+    /// Expected offset of the next zoom.
+    var nextOffset: WorldPoint {
+        guard let last else { return WorldPoint(x: 0, y: 0) }
+        let share = min(max(products / (squares + Self.priorWeight), 0), 1)
+        return WorldPoint(x: share * last.x, y: share * last.y)
+    }
+
+    mutating func setSpeed(_ octaves: Double, offset: WorldPoint) {
+        speed = octaves
+        self.offset = offset
+    }
+
+    /// The scale is constant.
+    mutating func end() { speed = 0 }
+
+    /// The view was panned: the next zoom is about another point.
+    mutating func forgetOffset() { last = nil }
+
+    /// The level changed.
+    ///
+    /// - Parameter offset: Offset of the fixed point; `nil` if none is in the view.
+    mutating func noteLevel(offset: WorldPoint?) {
+        if let last, let offset {
+            products = Self.memory * products + last.x * offset.x + last.y * offset.y
+            squares = Self.memory * squares + last.x * last.x + last.y * last.y
+        }
+        last = offset
+    }
+}
