@@ -75,8 +75,9 @@ extension TextureCore {
                 if let tile = pending[key(ofLayer: want.layer, ancestor)] { add(tile) }
             }
             guard own == nil else { continue }
-            let depth = ScreenDrawing.descendantDepth
-            for level in levels where level > want.tile.level && level <= want.tile.level + depth {
+            // Other layers may have more levels.
+            let finest = min(want.tile.level + ScreenDrawing.descendantDepth, pyramid.maximumLevel)
+            for level in levels where level > want.tile.level && level <= finest {
                 let range = pyramid.range(overlapping: pyramid.worldRectangle(of: want.tile), at: level)
                 guard range.count <= 64 else { continue }
                 for finer in range {

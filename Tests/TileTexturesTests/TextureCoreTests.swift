@@ -312,6 +312,24 @@ import Testing
         }
     }
 
+    /// A missing tile of a layer's finest level, beside a layer with more levels.
+    @Test func layersMayHaveDifferentNumbersOfLevels() throws {
+        var scene = try TextureScene()
+        scene.makeReady(6...6)
+        var screen = scene.screen(Self.four)
+        let small = try TilePyramid.powerOfTwo(worldWidth: 2048, worldHeight: 2048, tileSize: 64)
+        #expect(small.maximumLevel == 5)
+        screen.layers.append(FrameLayer(id: LayerID(1), pyramid: small, format: .rgba8))
+        let missing = tile(5, 31, 31)
+        let rectangle = small.worldRectangle(of: missing)
+        screen.wants.append(TextureWant(layer: 1, tile: missing, worldRectangle: rectangle))
+        var core = try TextureCore(TextureScene.options(slots: 8))
+        let picks = core.begin(screen)
+        let result = core.finish()
+        #expect(picks.map { screen.tiles[$0.tile].layer } == [0, 0, 0, 0])
+        #expect(result.holeCount == 1)
+    }
+
     @Test func optionsAreChecked() throws {
         func expectError(_ text: String, _ change: (inout TextureSlotOptions) -> Void) {
             var options = TextureSlotOptions()
