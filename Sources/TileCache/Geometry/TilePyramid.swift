@@ -122,8 +122,11 @@ public struct TilePyramid: Hashable, Sendable {
             guard level.columns <= Self.maximumGridSide, level.rows <= Self.maximumGridSide else {
                 throw .invalidPyramid("level \(index) has more than 2^40 columns or rows")
             }
+            // The far edges too: a quotient of infinite spans is no number.
+            let farX = level.origin.x + Double(level.columns) * level.tileSpanX
+            let farY = level.origin.y + Double(level.rows) * level.tileSpanY
             guard level.worldPixelsPerPixel.isFinite, level.worldPixelsPerPixel > 0,
-                level.origin.x.isFinite, level.origin.y.isFinite
+                level.origin.x.isFinite, level.origin.y.isFinite, farX.isFinite, farY.isFinite
             else {
                 throw .invalidPyramid("level \(index) needs finite numbers and a resolution larger than 0")
             }

@@ -86,6 +86,10 @@ import Testing
         for scale in [0, -1, .infinity, .nan] {
             #expect(refusal([level(1, scale: scale)]).contains("a resolution larger than 0"))
         }
+        // A tile, or the last one's edge, beyond all numbers.
+        #expect(refusal([level(1, tile: 2, scale: .greatestFiniteMagnitude)]).contains("needs finite numbers"))
+        #expect(refusal([level(2, scale: .greatestFiniteMagnitude)]).contains("needs finite numbers"))
+        #expect(refusal([level(1, scale: .greatestFiniteMagnitude)]) == "")
         #expect(refusal([level(Self.side)]) == "" && refusal([level(Self.side + 1)]).contains("more than 2^40 columns"))
         #expect(refusal([level(.max, tile: 1 << 23)]) == "")
     }
