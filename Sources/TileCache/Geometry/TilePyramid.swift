@@ -61,18 +61,22 @@ public struct PyramidLevel: Hashable, Sendable {
     /// Rows that a source delivers for one tile, border included.
     public var pixelHeight: Int { tileHeight + 2 * border }
 
-    /// Pixels of a tile that show a rectangle of the world, border included.
+    /// Pixels of a tile that show a rectangle of the world, border included. They lie within its drawn pixels.
     ///
     /// - Parameter offset: Horizontal offset, in world pixels, of the copy of the world with the rectangle. Default: 0.
     package func tileRectangle(of tile: TileCoordinate, showing world: PixelRect, offset: Double = 0) -> PixelRect {
         let x = origin.x + Double(tile.column) * tileSpanX + offset
         let y = origin.y + Double(tile.row) * tileSpanY
         let first = Double(border)
+        // Clamped: far from the origin, and in far copies of a world, positions are rounded to more than a pixel.
+        func place(_ distance: Double, _ side: Int) -> Double {
+            first + min(max(distance / worldPixelsPerPixel, 0), Double(side))
+        }
         return PixelRect(
-            minX: (world.minX - x) / worldPixelsPerPixel + first,
-            minY: (world.minY - y) / worldPixelsPerPixel + first,
-            maxX: (world.maxX - x) / worldPixelsPerPixel + first,
-            maxY: (world.maxY - y) / worldPixelsPerPixel + first
+            minX: place(world.minX - x, tileWidth),
+            minY: place(world.minY - y, tileHeight),
+            maxX: place(world.maxX - x, tileWidth),
+            maxY: place(world.maxY - y, tileHeight)
         )
     }
 }

@@ -40,6 +40,23 @@ import Testing
         #expect(values.map { clampedInteger($0, below: 8) } == [0, 0, 0, 7, 7, 7, 0, 0])
     }
 
+    /// In a far copy of a wrapping world positions are multiples of 256: the tile from 124 to 186 is as wide there.
+    @Test func partsLieWithinTheirTile() {
+        let level = PyramidLevel(
+            width: 992,
+            height: 992,
+            tileWidth: 62,
+            tileHeight: 62,
+            worldPixelsPerPixel: 1,
+            border: 1
+        )
+        let tile = TileCoordinate(level: 4, column: 2, row: 1)
+        let shown = PixelRect(minX: 0x1p60 + 124, minY: 62, maxX: 0x1p60 + 186, maxY: 124)
+        #expect(shown.width == 256)
+        let part = level.tileRectangle(of: tile, showing: shown, offset: 0x1p60)
+        #expect(part == PixelRect(minX: 1, minY: 1, maxX: 63, maxY: 63))
+    }
+
     /// A rule that is changed is the rule that is made with the same numbers.
     @Test func aRuleForLevelsFollowsItsNumbers() throws {
         let pyramid = try ServiceSetup.pyramid()
