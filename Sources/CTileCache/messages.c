@@ -39,10 +39,26 @@ static _Thread_local char last_error[512];
 
 const char *tilecache_last_error(void) { return last_error; }
 
+/* A text that is too long lacks its middle: long addresses come before or after what was expected. */
 void ctilecache_set_last_error(const char *text, size_t byte_count) {
-    if (byte_count > sizeof last_error - 1) byte_count = sizeof last_error - 1;
-    memcpy(last_error, text, byte_count);
-    last_error[byte_count] = 0;
+    static const char gap[] = " ... ";
+    size_t head = byte_count, tail = byte_count, size;
+    if (byte_count > sizeof last_error - 1) {
+        head = (sizeof last_error - sizeof gap) / 2;
+        tail = byte_count - head;
+        /* Whole characters of UTF-8. */
+        while (head > 0 && (text[head] & 0xC0) == 0x80) head--;
+        while (tail < byte_count && (text[tail] & 0xC0) == 0x80) tail++;
+    }
+    memcpy(last_error, text, head);
+    size = head;
+    if (head < byte_count) {
+        memcpy(last_error + size, gap, sizeof gap - 1);
+        size += sizeof gap - 1;
+        memcpy(last_error + size, text + tail, byte_count - tail);
+        size += byte_count - tail;
+    }
+    last_error[size] = 0;
 }
 
 static _Thread_local int is_writing_trace;

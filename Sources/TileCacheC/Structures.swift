@@ -121,7 +121,7 @@ package func initialize<Structure: VersionedStructure>(
     }
 }
 
-/// Writes text ended by a NUL, truncated to fit, and its whole length.
+/// Writes text ended by a NUL, whole characters as far as they fit, and its whole length.
 package func write(
     _ text: String,
     to buffer: UnsafeMutablePointer<CChar>?,
@@ -134,7 +134,9 @@ package func write(
     text.withUTF8 { bytes in
         length?.pointee = bytes.count
         guard let buffer, capacity > 0 else { return }
-        let count = min(bytes.count, capacity - 1)
+        var count = min(bytes.count, capacity - 1)
+        // Whole characters: the byte after the cut begins one.
+        while count > 0, count < bytes.count, bytes[count] & 0xC0 == 0x80 { count -= 1 }
         let target = UnsafeMutableRawBufferPointer(start: buffer, count: capacity)
         target.copyMemory(from: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[..<count]))
         target[count] = 0

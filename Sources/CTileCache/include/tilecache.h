@@ -119,7 +119,7 @@ TILECACHE_API const char *tilecache_status_message(tilecache_status status);
  * Describes the last failed call on this thread: what was expected and what was given.
  *
  * Never NULL; empty if no call has failed. Valid until the next failed call on the same thread. Successful calls do not
- * change it.
+ * change it. UTF-8 of up to 511 bytes; longer texts lack their middle.
  */
 TILECACHE_API const char *tilecache_last_error(void);
 
@@ -1644,7 +1644,8 @@ TILECACHE_API tilecache_status tilecache_get_statistics(const tilecache_cache *c
 /**
  * Formats the statistics as one line for a log.
  *
- * @param text receives the line, ended by a NUL and truncated if it does not fit; may be NULL if capacity is 0.
+ * @param text receives the line in UTF-8, ended by a NUL; whole characters only, if it does not fit. May be NULL if
+ *        capacity is 0.
  * @param capacity bytes at text.
  * @param length receives the bytes of the whole line without the NUL; may be NULL.
  */

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* Stores the text of tilecache_last_error() for this thread, truncated to fit. */
+/* Stores the text of tilecache_last_error() for this thread, without its middle if it does not fit. */
 __attribute__((visibility("hidden"))) void ctilecache_set_last_error(const char *text, size_t byte_count);
 
 /* Whether this thread is in a trace's write function, with the recorder's lock held. */
