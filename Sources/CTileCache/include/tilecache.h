@@ -16,6 +16,9 @@
  * Threads. Any function may be called from any thread at any time, also on the same handle, and also from callbacks
  * unless a callback's comment says otherwise. The call that destroys or releases a handle must be the last one on it.
  *
+ * Processes. A child of fork() has none of the library's threads: it can create no cache if its parent has, and must not
+ * use its parent's. fork() followed by exec is safe.
+ *
  * Handles. Caches, views, frames, leases, requests, fetches, recorders, stores and profiles are opaque and may be
  * released in any order: each keeps alive what it needs of the others. Releasing NULL does nothing. Layers are numbers.
  *
