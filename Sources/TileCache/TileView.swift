@@ -33,11 +33,11 @@ public final class TileView: Sendable {
         core.perform { state in
             guard !state.isShutDown, var view = state.views[id].take() else { return }
             defer { state.views[id] = view }
-            view.model.destination = destination
             guard view.model.update(viewport, now: now, observedAt: observed, pool: &state.pool) else {
                 view.refusedViewports += 1
                 return
             }
+            view.model.destination = destination
             if state.wantsPlan(for: view, now: now) { state.effects.plans = true }
         }
     }

@@ -152,13 +152,10 @@ func readViewport(_ pointer: UnsafePointer<tilecache_viewport>?, _ name: String)
     )
 }
 
-/// Reads a viewport that can be drawn.
-func readDrawable(_ pointer: UnsafePointer<tilecache_viewport>?, _ name: String) throws(Failure) -> TileViewport {
-    let viewport = try readViewport(pointer, name)
+func checkIsDrawable(_ viewport: TileViewport, _ name: String) throws(Failure) {
     guard viewport.isDrawable else {
         throw .argument("\(name) must have finite numbers and a size and a scale larger than 0")
     }
-    return viewport
 }
 
 /// Reads a time; `nil` for `TILECACHE_TIME_NOW`. Clamped so that differences of times cannot overflow.

@@ -157,18 +157,19 @@ public func tileCacheViewUpdate(
     _ options: UnsafePointer<tilecache_update_options>?
 ) -> tilecache_status {
     attempt(on: try viewHandle(view)) { handle throws(Failure) in
-        let place = try readDrawable(viewport, "viewport")
+        let place = try readViewport(viewport, "viewport")
         let fields = try readOrDefaults(options, "options")
         var destination: ViewportDestination?
         if fields.destination != nil {
-            destination = ViewportDestination(
-                viewport: try readDrawable(fields.destination, "options->destination"),
-                time: moment(fields.destination_time) ?? .now
-            )
+            let arrival = try readViewport(fields.destination, "options->destination")
+            try checkIsDrawable(arrival, "options->destination")
+            destination = ViewportDestination(viewport: arrival, time: moment(fields.destination_time) ?? .now)
         }
         try checkIsNotWritingTrace()
         try handle.record.checkIsRunning()
+        // The view and its recorder count what cannot be drawn.
         handle.view.update(place, at: moment(fields.time), destination: destination)
+        try checkIsDrawable(place, "viewport")
     }
 }
 

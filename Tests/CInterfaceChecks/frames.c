@@ -114,6 +114,7 @@ const char *check_frames(void) {
     bad.width = NAN;
     options.destination = &bad;
     EXPECT_ARGUMENT(tilecache_view_update(scene.view, &good, &options));
+    EXPECT(statistics_of(scene.cache).refused_viewports == 7);
 
     /* Levels: half the scale is a level coarser, and so is a bias of one. */
     tilecache_view_options view_options;

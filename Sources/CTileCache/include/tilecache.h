@@ -983,7 +983,8 @@ TILECACHE_API tilecache_status tilecache_update_options_init(tilecache_update_op
  * Updates a view to its current viewport. Never waits for a load, a compression or a copy.
  *
  * @param options NULL for the current time and no destination.
- * @return TILECACHE_ERROR_INVALID_ARGUMENT for a viewport that cannot be drawn; the view keeps its last one.
+ * @return TILECACHE_ERROR_INVALID_ARGUMENT for a viewport that cannot be drawn; it is counted, and the view keeps its
+ *        last one.
  */
 TILECACHE_API tilecache_status tilecache_view_update(
     tilecache_view *view, const tilecache_viewport *viewport, const tilecache_update_options *options);
