@@ -224,6 +224,7 @@ public func tileCacheShutdown(_ cache: OpaquePointer?, _ timeout: Int64) -> tile
 public func tileCacheSetByteLimit(_ cache: OpaquePointer?, _ bytes: Int64) -> tilecache_status {
     attempt(on: try cacheHandle(cache)) { handle throws(Failure) in
         guard bytes > 0 else { throw .argument("bytes must be 1 or more, not \(bytes)") }
+        try handle.record.checkIsRunning()
         handle.cache.byteLimit = .bytes(Int(clamping: bytes))
         let limit = handle.cache.byteLimit.bytes
         if limit < bytes { throw .clamped("the limit is now \(limit) bytes; \(bytes) is more than it may be") }

@@ -20,10 +20,11 @@ const char *check_endings(void) {
     EXPECT_OK(tilecache_shutdown(scene.cache, INT64_C(20000000000)));
     EXPECT(atomic_load(&scene.state.ends) == 1);
 
-    /* After a shutdown: no updates, empty frames, and held tiles are unchanged. */
+    /* After a shutdown: no updates, no new limit, empty frames, and held tiles are unchanged. */
     tilecache_viewport viewport = viewport_at(0, 0, 1);
     EXPECT(tilecache_view_update(scene.view, &viewport, NULL) == TILECACHE_ERROR_SHUT_DOWN);
     EXPECT(tilecache_view_update_needed(scene.view, NULL, 0, 0) == TILECACHE_ERROR_SHUT_DOWN);
+    EXPECT(tilecache_set_byte_limit(scene.cache, INT64_C(1) << 20) == TILECACHE_ERROR_SHUT_DOWN);
     EXPECT_OK(tilecache_view_frame(scene.view, &empty));
     EXPECT_OK(tilecache_frame_get_placements(empty, sizeof *placements, &placements, &count));
     EXPECT(count == 0 && placements == NULL);

@@ -312,7 +312,7 @@ TILECACHE_API tilecache_status tilecache_shutdown(tilecache_cache *cache, int64_
  *
  * @return TILECACHE_ERROR_LIMIT_CLAMPED if the limit is above the configuration's maximum_byte_limit, which is set
  *        instead. If that was not set and the system denied the addresses for it, the configuration's byte_limit is.
- *        tilecache_last_error() names the limit.
+ *        tilecache_last_error() names the limit. TILECACHE_ERROR_SHUT_DOWN.
  */
 TILECACHE_API tilecache_status tilecache_set_byte_limit(tilecache_cache *cache, int64_t bytes);
 
