@@ -96,7 +96,8 @@ struct FrameComposer {
             let area = isMissing ? clip.screenArea(of: rectangle) : 0
             if number != .none, isDrawable(pool.table[number].residency) {
                 coverage.sharp += area
-                if emitsPlacements {
+                // A renderer may list tiles outside of the world: they show nothing of it.
+                if emitsPlacements, !rectangle.isEmpty {
                     emit(composed(number, look.table, covering: rectangle, offset: visible.offset, isExact: true, pool))
                 }
                 continue
@@ -278,7 +279,8 @@ package struct ViewportClip {
 
     /// Area in world pixels.
     func area(of rectangle: PixelRect) -> Double {
-        if isEverything { return rectangle.area }
+        // As a polygon, one with edges in reverse order would have an area.
+        if isEverything || rectangle.isEmpty { return rectangle.area }
         guard isRotated else { return upright.intersection(rectangle).area }
         // In the screen's axes the viewport is upright and the rectangle is rotated: clip it at the four edges.
         var polygon = [

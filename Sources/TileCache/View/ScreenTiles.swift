@@ -43,16 +43,18 @@ package struct UpcomingTile: Sendable {
 }
 
 extension ViewLayer {
-    /// Calls `body` with each needed tile on screen, in the order of drawing.
+    /// Calls `body` with each needed tile on screen, in the order of drawing. Those outside of the world are left out.
     func forEachOnScreen(in pool: borrowing PoolState, drawsCompressed: Bool, _ body: (ScreenTile) -> Void) {
         for visible in visible {
             let (number, key) = (needs.entries[Int(visible.index)], needs.tiles[Int(visible.index)])
+            let rectangle = pyramid.worldRectangle(of: key.coordinate)
+            guard !rectangle.isEmpty else { continue }
             let residency = number == .none ? Residency.none : pool.table[number].residency
             body(
                 ScreenTile(
                     layer: id,
                     tile: key.coordinate,
-                    worldRectangle: pyramid.worldRectangle(of: key.coordinate).offsetBy(x: visible.offset, y: 0),
+                    worldRectangle: rectangle.offsetBy(x: visible.offset, y: 0),
                     isDrawable: drawsCompressed ? residency.isResident : residency.isDecoded,
                     generation: number == .none ? 0 : pool.table[number].generation
                 )

@@ -132,4 +132,23 @@ import Testing
         #expect(steps.reaches { view.frame().missingTileCount == 0 && view.frame().count == 3 })
         #expect(view.frame().allSatisfy { $0.isExact })
     }
+
+    /// Levels of tile servers may be larger than the world.
+    @Test func listedTilesOutsideOfTheWorldAreNotDrawn() throws {
+        let steps = StepScheduler.calm()
+        let cache = try steps.cache(byteLimit: .mebibytes(4))
+        let level = PyramidLevel(width: 256, height: 64, tileWidth: 64, tileHeight: 64, worldPixelsPerPixel: 1)
+        let pyramid = try TilePyramid(worldWidth: 100, worldHeight: 64, levels: [level])
+        let layer = try cache.addLayer(PlainSource(), pyramid: pyramid)
+        let view = ServiceSetup.quiet(cache, [layer])
+        view.update(
+            needing: (0..<4).map { NeededTile(layer: layer, tile: TileCoordinate(level: 0, column: $0, row: 0)) }
+        )
+        #expect(steps.reaches { view.frame().missingTileCount == 0 })
+        #expect(
+            view.frame().map(\.worldRectangle) == [
+                PixelRect(minX: 0, minY: 0, maxX: 64, maxY: 64), PixelRect(minX: 64, minY: 0, maxX: 100, maxY: 64),
+            ]
+        )
+    }
 }

@@ -41,10 +41,21 @@ import Testing
             guard check(scene, seed: UInt64(seed * 1000 + number), problem: problem) else { return }
             let drawn = try Drawing(scene)
             fallbacks += drawn.tiles.count { !$0.isExact }
+            let empty = drawn.tiles.first { $0.worldRectangle.isEmpty || $0.tileRectangle.isEmpty }
+            #expect(empty == nil, "seed \(seed * 1000 + number)")
             wrapped += drawn.tiles.count { $0.worldRectangle.minX < 0 || $0.worldRectangle.maxX > scene.world.width }
         }
         // The scenes must contain every tested case.
         #expect(fallbacks > 100 && wrapped > 50)
+    }
+
+    /// Intersections of rectangles side by side have reversed edges.
+    @Test(arguments: [0, 0.5]) func whatIsEmptyHasNoAreaOnScreen(rotation: Double) {
+        let view = TileViewport(center: WorldPoint(x: 50, y: 50), width: 100, height: 100, rotation: rotation)
+        let clip = ViewportClip(view)
+        #expect(abs(clip.screenArea(of: PixelRect(minX: 40, minY: 45, maxX: 60, maxY: 55)) - 200) < 1e-9)
+        #expect(clip.screenArea(of: PixelRect(minX: 60, minY: 45, maxX: 40, maxY: 55)) == 0)
+        #expect(clip.screenArea(of: PixelRect(minX: 60, minY: 55, maxX: 40, maxY: 45)) == 0)
     }
 
     /// Coverage equals the painted shares, estimated by many points.
