@@ -59,8 +59,9 @@ public struct TileLevelSelection: Hashable, Sendable {
         return notTooCoarse && notTooFine ? previous : low
     }
 
-    /// Largest scale at which a level is not magnified, without hysteresis.
-    func maximumScale(of level: Int, in pyramid: TilePyramid) -> Double {
-        1 / (biasFactor * pyramid.levels[level].worldPixelsPerPixel)
+    /// Scale at which a zoom changes between a level and the next finer one.
+    func bound(above level: Int, zoomsIn: Bool, in pyramid: TilePyramid) -> Double {
+        let bound = 1 / (biasFactor * pyramid.levels[level].worldPixelsPerPixel)
+        return zoomsIn ? bound * hysteresisFactor : bound / hysteresisFactor
     }
 }

@@ -169,18 +169,17 @@ extension AdaptivePolicy {
         let level = outlook.target.level
         for (step, offset) in CandidateBin.levelSteps.enumerated()
         where levels.indices.contains(level + offset) && effects.contains(offset < 0 ? .parents : .children) {
-            let reach = outlook.zoomReach(of: level + offset, speed: motion.zoom.speed)
+            let reach = outlook.zoomReach(of: level + offset)
             let context = reach ?? (offset < 0 ? motion.zoomContext : outlook.inwardContext)
             let other = levels[level + offset]
             // Without a zoom in progress, a scale of the other level like the present one of its own.
-            let scale =
+            let (scale, fixedPoint) =
                 reach == nil
-                ? outlook.scale * levels[level].worldPixelsPerPixel / other.worldPixelsPerPixel
-                : outlook.scale(at: level + offset, speed: motion.zoom.speed, lead: lead)
-            let center = outlook.center(
-                scaledTo: scale,
-                about: reach == nil ? motion.zoom.nextOffset : motion.zoom.offset
-            )
+                ? (
+                    outlook.scale * (levels[level].worldPixelsPerPixel / other.worldPixelsPerPixel),
+                    outlook.zoom.nextOffset
+                ) : (outlook.scale(at: level + offset, lead: lead), outlook.zoom.offset)
+            let center = outlook.center(scaledTo: scale, about: fixedPoint)
             let tileWidth = other.tileSpanX * scale
             let tileHeight = other.tileSpanY * scale
             var width = outlook.view.width * outlook.scale

@@ -27,7 +27,7 @@ struct MotionEstimate: Sendable {
         var placedX: Double
     }
 
-    /// Last zoom, as context of the next one.
+    /// What is known of a zoom: the last one, or how soon one in progress reaches a level.
     enum ZoomContext: Int, Sendable {
         case never, inward, outward, inwardThenPanned, outwardThenPanned
         /// A zoom in progress reaches the level within half of its travel, the whole, or twice.
@@ -95,16 +95,20 @@ struct MotionEstimate: Sendable {
             let fixedPoint = Self.fixedPoint(from: isZoom ? last : samples[0], to: sample)
             if isJump || isZoom {
                 samples.removeAll(keepingCapacity: true)
-                if isJump, !isZoom { heading = WorldPoint(x: 0, y: 0) }
+                if isJump, !isZoom {
+                    heading = WorldPoint(x: 0, y: 0)
+                    zoom.forgetOffset()
+                }
                 sample.x = viewport.center.x
             } else {
-                turn(by: followsZoom ? Self.panned(way, scaledBy: last.scale / scale, size) : way)
+                turn(by: followsZoom ? Self.panned(way, scaledBy: scale / last.scale, size) : way)
             }
             if newLevel != level {
                 lastZoom = newLevel > level ? 1 : -1
                 if followsZoom {
                     let isInView = abs(fixedPoint.x) <= size.x / 2 && abs(fixedPoint.y) <= size.y / 2
-                    zoom.noteLevel(offset: isInView ? fixedPoint : nil)
+                    // A level may change without a zoom, by a bias or for lack of room.
+                    zoom.noteLevel(offset: isInView && scale != last.scale ? fixedPoint : nil)
                 }
                 panned = 0
             } else if panned > Self.panAfterZoom {
@@ -127,8 +131,9 @@ struct MotionEstimate: Sendable {
         return WorldPoint(x: (last.x - first.x) * factor, y: (last.y - first.y) * factor)
     }
 
-    /// The part of a movement that a zoom about a point of the view does not explain.
+    /// The part of a movement beyond what a zoom about a point of the view can cause.
     private static func panned(_ way: WorldPoint, scaledBy factor: Double, _ size: WorldPoint) -> WorldPoint {
+        guard factor != 1 else { return way }
         func rest(_ way: Double, _ size: Double) -> Double {
             let zoomed = abs(1 - factor) * size / 2
             return way > 0 ? max(way - zoomed, 0) : min(way + zoomed, 0)

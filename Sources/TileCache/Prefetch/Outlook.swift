@@ -5,6 +5,9 @@ struct Outlook {
 
     let target: PlanTarget
     let travel: EdgeTravel
+    let zoom: ZoomEstimate
+    /// Number of levels by which the view is coarser than its scale says, for lack of room. While a zoom is in progress.
+    private let shortfall: Int
     /// Recent direction, of length 1; `nil` if there was none.
     let heading: WorldPoint?
     /// Context for zooming in. An overview counts as zoomed out, even at the start: people zoom into it.
@@ -28,6 +31,11 @@ struct Outlook {
         self.target = target
         self.travel = travel
         self.latency = latency
+        zoom = motion.zoom
+        shortfall =
+            travel.isMoving && zoom.speed != 0
+            ? target.selection.level(for: target.viewport.scale, in: target.pyramid, previous: target.level)
+                - target.level : 0
         let isOverview =
             travel.view.width >= target.pyramid.worldWidth * Self.overviewShare
             || travel.view.height >= target.pyramid.worldHeight * Self.overviewShare
@@ -45,31 +53,29 @@ struct Outlook {
         isSaturated = travel.isMoving && uncovered * latency > Double(workers)
     }
 
-    /// When a zoom in progress reaches a level; `nil` if it does not.
-    ///
-    /// - Parameter speed: Octaves a second. It decays as the motion does.
-    func zoomReach(of level: Int, speed: Double) -> MotionEstimate.ZoomContext? {
-        guard travel.isMoving, speed != 0, (speed > 0) == (level > target.level) else { return nil }
+    /// When a zoom in progress reaches a level; `nil` if it does not. Its speed decays as the motion does.
+    func zoomReach(of level: Int) -> MotionEstimate.ZoomContext? {
+        guard travel.isMoving, zoom.speed != 0, (zoom.speed > 0) == (level > target.level) else { return nil }
         func isReached(after travels: Double) -> Bool {
-            let end = scaled(by: travels * speed * travel.decay)
-            let reached = target.selection.level(for: end, in: target.pyramid, previous: target.level)
-            return speed > 0 ? reached >= level : reached <= level
+            let end = scaled(by: travels * zoom.speed * travel.decay)
+            let reached =
+                target.selection.level(for: end, in: target.pyramid, previous: target.level + shortfall) - shortfall
+            return zoom.speed > 0 ? reached >= level : reached <= level
         }
         guard isReached(after: 2) else { return nil }
         return isReached(after: 0.5) ? .imminent : isReached(after: 1) ? .expected : .possible
     }
 
-    /// The scale at which a zoom in progress shows a level: when it reaches it, or later, when as many loads as usually
-    /// come at once have landed.
+    /// The scale at which a zoom in progress shows a level: the level's bound, or the scale after a lead if that is
+    /// further on.
     ///
-    /// - Parameters:
-    ///   - speed: Octaves a second.
-    ///   - lead: Seconds until they have landed.
-    func scale(at level: Int, speed: Double, lead: Double) -> Double {
-        let landing = scaled(by: speed * travel.decay * lead / (lead + travel.decay))
-        return speed > 0
-            ? max(landing, target.selection.maximumScale(of: level - 1, in: target.pyramid))
-            : min(landing, target.selection.maximumScale(of: level, in: target.pyramid))
+    /// - Parameter lead: Seconds until as many loads as usually come at once have landed.
+    func scale(at level: Int, lead: Double) -> Double {
+        let landing = scaled(by: zoom.speed * travel.decay * lead / (lead + travel.decay))
+        let zoomsIn = zoom.speed > 0
+        let coarser = min(max((zoomsIn ? level - 1 : level) + shortfall, 0), target.pyramid.maximumLevel)
+        let bound = target.selection.bound(above: coarser, zoomsIn: zoomsIn, in: target.pyramid)
+        return zoomsIn ? max(landing, bound) : min(landing, bound)
     }
 
     /// The scale after a number of octaves.
@@ -81,8 +87,8 @@ struct Outlook {
     func center(scaledTo other: Double, about offset: WorldPoint) -> WorldPoint {
         let share = 1 / scale - 1 / other
         let center = target.viewport.center
-        guard share.isFinite else { return center }
-        return WorldPoint(x: center.x + offset.x * share, y: center.y + offset.y * share)
+        let moved = WorldPoint(x: center.x + offset.x * share, y: center.y + offset.y * share)
+        return moved.x.isFinite && moved.y.isFinite ? moved : center
     }
 
     /// The view's rectangle when a load that begins now has landed.

@@ -1,9 +1,10 @@
 /// Zoom of a view: its speed, and the point of the screen that it is about.
 ///
 /// People zoom about a pointer, or between two fingers. Many renderers keep that point in place, others move it to the
-/// centre. So the share of the last offset from the centre that the next zoom has is fitted by least squares.
+/// centre. The next zoom's offset from the centre is predicted as a share of the last one's. The share is fitted by
+/// least squares.
 struct ZoomEstimate: Sendable {
-    /// Decay of evidence per zoom.
+    /// Decay of evidence per change of level.
     static let memory = 0.9
     /// Weight of the prior, which is a zoom about the centre: the square of an offset in screen pixels. With 100 instead
     /// of 200 pixels, `immens_map` hits .0012 less at 2 screens.
@@ -41,8 +42,9 @@ struct ZoomEstimate: Sendable {
     /// - Parameter offset: Offset of the fixed point; `nil` if none is in the view.
     mutating func noteLevel(offset: WorldPoint?) {
         if let last, let offset {
-            products = Self.memory * products + last.x * offset.x + last.y * offset.y
-            squares = Self.memory * squares + last.x * last.x + last.y * last.y
+            let product = Self.memory * products + last.x * offset.x + last.y * offset.y
+            let square = Self.memory * squares + last.x * last.x + last.y * last.y
+            if product.isFinite, square.isFinite { (products, squares) = (product, square) }
         }
         last = offset
     }

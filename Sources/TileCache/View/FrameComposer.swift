@@ -280,7 +280,8 @@ package struct ViewportClip {
     /// Area in world pixels.
     func area(of rectangle: PixelRect) -> Double {
         // As a polygon, one with edges in reverse order would have an area.
-        if isEverything || rectangle.isEmpty { return rectangle.area }
+        if rectangle.isEmpty { return 0 }
+        if isEverything { return rectangle.area }
         guard isRotated else { return upright.intersection(rectangle).area }
         // In the screen's axes the viewport is upright and the rectangle is rotated: clip it at the four edges.
         var polygon = [

@@ -92,6 +92,14 @@ import Testing
         #expect(motion.zoom.offset.x.magnitude <= 400)
     }
 
+    /// What a zoom about an edge of the view moves the centre by, in large steps too.
+    @Test(arguments: [1.0, -1.0]) func aZoomAboutAnEdgeIsNoPan(octaves: Double) {
+        var motion = MotionEstimate()
+        Self.zoomed(&motion, octaves: octaves, frames: 5, about: WorldPoint(x: 399.9, y: -299.9))
+        #expect(motion.heading == WorldPoint(x: 0, y: 0))
+        #expect(motion.zoomContext == (octaves > 0 ? .inward : .outward))
+    }
+
     @Test func withoutTheEffectZoomsAreNotFollowed() {
         var motion = MotionEstimate(followsZoom: false)
         Self.zoomed(&motion, octaves: 1.5, frames: 30, about: WorldPoint(x: 300, y: -120))
@@ -117,6 +125,16 @@ import Testing
         let products = 250.0 * 250 * (1 + 0.9 + 0.81)
         #expect(abs(motion.zoom.nextOffset.x - 250 * products / (products + 40_000)) < 1e-9)
         #expect(motion.zoom.nextOffset.y == 0 && motion.zoom.speed == 0)
+        // A jump, and a level that changes without a zoom.
+        let before = motion
+        viewport.center.x += 500 / viewport.scale
+        show(4)
+        #expect(motion.zoom.nextOffset == WorldPoint(x: 0, y: 0))
+        motion = before
+        viewport.center.x -= 500 / viewport.scale
+        show(5)
+        #expect(motion.zoom.nextOffset == WorldPoint(x: 0, y: 0))
+        motion = before
         viewport.center.x += 3000
         viewport.scale *= 2
         show(5)
@@ -129,12 +147,13 @@ import Testing
         var motion = MotionEstimate()
         var viewport = TileViewport(center: WorldPoint(x: 0, y: 0), width: 800, height: 600, scale: 1)
         for frame in 0..<20_000 {
-            switch Int(random.next() % 6) {
+            switch Int(random.next() % 7) {
             case 0: viewport.scale = viewport.scale.nextUp
             case 1: viewport.scale = PortableMath.exp2(random.next(from: -900, to: 900))
             case 2: viewport.center.x = random.next(from: -1, to: 1) * PortableMath.exp2(random.next(from: 0, to: 900))
             case 3: viewport.scale *= random.next(from: 0.9, to: 1.1)
             case 4: viewport.center.y += 10 / viewport.scale
+            case 5: viewport.width = PortableMath.exp2(random.next(from: 0, to: 1000))
             default: break
             }
             guard viewport.isDrawable else {
@@ -146,6 +165,7 @@ import Testing
             let zoom = motion.zoom
             #expect(zoom.speed.isFinite && zoom.offset.x.isFinite && zoom.offset.y.isFinite, "seed 11, frame \(frame)")
             #expect(zoom.nextOffset.x.isFinite && zoom.nextOffset.y.isFinite, "seed 11, frame \(frame)")
+            #expect(motion.heading.x.isFinite && motion.heading.y.isFinite, "seed 11, frame \(frame)")
         }
     }
 }
