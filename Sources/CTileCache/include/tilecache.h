@@ -16,8 +16,8 @@
  * Threads. Any function may be called from any thread at any time, also on the same handle, and also from callbacks
  * unless a callback's comment says otherwise. The call that destroys or releases a handle must be the last one on it.
  *
- * Processes. A child of fork() has none of the library's threads: it can create no cache if its parent has, and must not
- * use its parent's. fork() followed by exec is safe.
+ * Processes. A child of fork() has none of the library's threads. If the parent has created a cache, the child cannot
+ * create one. It must not use the parent's. fork() followed by exec is safe.
  *
  * Handles. Caches, views, frames, leases, requests, fetches, recorders, stores and profiles are opaque and may be
  * released in any order: each keeps alive what it needs of the others. Releasing NULL does nothing. Layers are numbers.
@@ -122,7 +122,7 @@ TILECACHE_API const char *tilecache_status_message(tilecache_status status);
  * Describes the last failed call on this thread: what was expected and what was given.
  *
  * Never NULL; empty if no call has failed. Valid until the next failed call on the same thread. Successful calls do not
- * change it. UTF-8 of up to 511 bytes; longer texts lack their middle.
+ * change it. UTF-8 of up to 511 bytes; longer texts are shortened in the middle.
  */
 TILECACHE_API const char *tilecache_last_error(void);
 
