@@ -92,7 +92,12 @@ struct MotionEstimate: Sendable {
             let way = WorldPoint(x: x * scale, y: (viewport.center.y - last.y) * scale)
             let isZoom = !(scale <= last.scale * Self.zoomStep && scale >= last.scale / Self.zoomStep)
             let isJump = !(abs(way.x) <= size.x / 2 && abs(way.y) <= size.y / 2)
-            let fixedPoint = Self.fixedPoint(from: isZoom ? last : samples[0], to: sample)
+            var fixedPoint: WorldPoint?
+            // A level may change without a zoom, by a bias or for lack of room.
+            if followsZoom, newLevel != level, scale != last.scale {
+                let point = Self.fixedPoint(from: isZoom ? last : samples[0], to: sample)
+                if abs(point.x) <= size.x / 2, abs(point.y) <= size.y / 2 { fixedPoint = point }
+            }
             if isJump || isZoom {
                 samples.removeAll(keepingCapacity: true)
                 if isJump, !isZoom {
@@ -105,11 +110,7 @@ struct MotionEstimate: Sendable {
             }
             if newLevel != level {
                 lastZoom = newLevel > level ? 1 : -1
-                if followsZoom {
-                    let isInView = abs(fixedPoint.x) <= size.x / 2 && abs(fixedPoint.y) <= size.y / 2
-                    // A level may change without a zoom, by a bias or for lack of room.
-                    zoom.noteLevel(offset: isInView && scale != last.scale ? fixedPoint : nil)
-                }
+                zoom.noteLevel(offset: fixedPoint)
                 panned = 0
             } else if panned > Self.panAfterZoom {
                 zoom.forgetOffset()

@@ -95,24 +95,10 @@ import TileCache
     /// Throws of three laws, which uncover more tiles than the workers load. Tiles with their last chance first hit more.
     @Test(arguments: [(4, 40), (6, 150)])
     func throwsHitMoreWithDeadlines(_ speed: (workers: Int, load: Int64)) throws {
-        func hits(without effects: PolicyEffects) throws -> Int {
-            var options = ReplayOptions()
-            options.memoryLimit = .screens(4)
-            options.compressedTier = false
-            options.workers = speed.workers
-            options.loadLatency = speed.load * 1_000_000
-            options.without = effects
-            let laws = GeneratedSession.Momentum.allCases
-            let inputs = laws.flatMap { law in
-                (1...4 as ClosedRange<UInt64>).map { seed in
-                    { @Sendable () throws -> ReplayInput in
-                        let session = GeneratedSession(throwsBy: law, width: 1000, height: 700, seconds: 12, seed: seed)
-                        return try session.input(name: "\(law) \(seed)", tileSize: 256)
-                    }
-                }
-            }
-            return try Replay(options).run(inputs).total.demands.decodedHits
+        let sessions = GeneratedSession.Momentum.allCases.flatMap { law in
+            Self.seeds.map { GeneratedSession(throwsBy: law, width: 1000, height: 700, seconds: 12, seed: $0) }
         }
+        func hits(without effects: PolicyEffects) throws -> Int { try Self.hits(sessions, speed, without: effects) }
         let (with, without) = (try hits(without: []), try hits(without: .deadlines))
         #expect(with > without, "\(with) hits, without \(without)")
     }
@@ -120,22 +106,31 @@ import TileCache
     /// Zooms about points of the screen: continuous ones, and steps of an octave.
     @Test(arguments: [(4, 40), (6, 150)], [GeneratedSession.Kind.pinches, .wheel])
     func zoomsHitMoreIfTheyAreFollowed(_ speed: (workers: Int, load: Int64), kind: GeneratedSession.Kind) throws {
-        func hits(without effects: PolicyEffects) throws -> Int {
-            var options = ReplayOptions()
-            options.memoryLimit = .screens(4)
-            options.compressedTier = false
-            options.workers = speed.workers
-            options.loadLatency = speed.load * 1_000_000
-            options.without = effects
-            let inputs = (1...4 as ClosedRange<UInt64>).map { seed in
-                { @Sendable () throws -> ReplayInput in
-                    let session = GeneratedSession(kind, width: 1000, height: 700, seconds: 12, seed: seed)
-                    return try session.input(name: "\(kind) \(seed)", tileSize: 256)
-                }
-            }
-            return try Replay(options).run(inputs).total.demands.decodedHits
-        }
+        let sessions = Self.seeds.map { GeneratedSession(kind, width: 1000, height: 700, seconds: 12, seed: $0) }
+        func hits(without effects: PolicyEffects) throws -> Int { try Self.hits(sessions, speed, without: effects) }
         let (with, without) = (try hits(without: []), try hits(without: .zoom))
         #expect(with > without, "\(with) hits, without \(without)")
+    }
+
+    private static let seeds = UInt64(1)...4
+
+    /// Hits of sessions at 4 screens without the compressed tier.
+    ///
+    /// - Parameter speed: Workers, and milliseconds of a load.
+    private static func hits(
+        _ sessions: [GeneratedSession],
+        _ speed: (workers: Int, load: Int64),
+        without effects: PolicyEffects
+    ) throws -> Int {
+        var options = ReplayOptions()
+        options.memoryLimit = .screens(4)
+        options.compressedTier = false
+        options.workers = speed.workers
+        options.loadLatency = speed.load * 1_000_000
+        options.without = effects
+        let inputs = sessions.enumerated().map { number, session in
+            { @Sendable () throws -> ReplayInput in try session.input(name: "\(number)", tileSize: 256) }
+        }
+        return try Replay(options).run(inputs).total.demands.decodedHits
     }
 }
