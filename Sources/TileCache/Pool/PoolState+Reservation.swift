@@ -41,6 +41,17 @@ extension PoolState {
         return Int(table[number].refusedPages) * pages.pageBytes
     }
 
+    /// Bytes that all of these tiles of a layer need at once to be loaded: their slots, and the most that a load of one
+    /// was refused in addition.
+    func bytes(toLoad tiles: [TileKey], ofLayer layer: Int) -> Int {
+        let slots = tiles.count * slotBytes(ofLayer: layer)
+        guard counters.loads.refused > 0 else { return slots }
+        return slots + tiles.reduce(0) { max($0, refusedBytes(of: table.find($1))) }
+    }
+
+    /// Whether a needed tile lacks room that nothing under way will make: what is left is needed, pinned or leased.
+    var onlyLeasesMakeRoom: Bool { queue.lacksRoomForNeeds && loads.busyCount == 0 && codecJobs.count == 0 }
+
     /// Evicts a cold tile uncompressed if every codec is busy. A source that is ready does not wait for one.
     mutating func dropUncompressed(worth: Float, layer: Int) -> Bool {
         guard codecJobs.count >= configuration.maximumCodecJobs else { return false }

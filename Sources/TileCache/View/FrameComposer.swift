@@ -60,9 +60,6 @@ struct LevelLook {
 ///
 /// Runs under the pool's lock. Depends on residency only, promotes nothing and touches only tiles drawn exactly.
 struct FrameComposer {
-    /// Levels finer than the needed one that are searched for fallbacks; Leaflet searches as many.
-    static let descendantDepth = 2
-
     /// Whether to emit placements, not only the coverage.
     var emitsPlacements: Bool
     /// Whether compressed tiles can be drawn too, if decompression costs nothing.
@@ -104,8 +101,7 @@ struct FrameComposer {
             }
             let isAbsent = number != .none && pool.table[number].flags.contains(.absent)
             if !isAbsent { coverage.missingTiles += 1 }
-            let copy = WorldCopy(layer: layer.layer, pyramid: layer.pyramid, offset: visible.offset, clip: clip)
-            let fallback = emitFallback(for: key, covering: rectangle, area: area, in: copy, pool, emit)
+            let fallback = emitFallback(of: visible, in: layer, clip, pool, emit)
             // An absent tile's ancestor is the final result; without one, the area is blank at the source too.
             if isAbsent {
                 coverage.sharp += area
@@ -113,8 +109,7 @@ struct FrameComposer {
                 let blank = max(area - fallback.area, 0)
                 coverage.fallback += fallback.area
                 coverage.blank += blank
-                coverage.deficit +=
-                    fallback.area * Double(fallback.levels) + blank * Double(layer.pyramid.levels.count)
+                coverage.deficit += fallback.deficit + blank * Double(layer.pyramid.levels.count)
             }
         }
     }
@@ -148,79 +143,11 @@ struct FrameComposer {
     }
 
     @inline(__always)
-    private func isDrawable(_ residency: Residency) -> Bool {
+    func isDrawable(_ residency: Residency) -> Bool {
         drawsCompressed ? residency.isResident : residency.isDecoded
     }
 
-    /// One of the copies of a layer side by side, if the world wraps.
-    private struct WorldCopy {
-        let layer: Int
-        let pyramid: TilePyramid
-        let offset: Double
-        let clip: ViewportClip
-    }
-
-    /// Emits the nearest resident ancestor, else resident descendants.
-    ///
-    /// - Returns: The covered area in screen pixels, and by how many levels it is too coarse.
-    private func emitFallback(
-        for key: TileKey,
-        covering rectangle: PixelRect,
-        area: Double,
-        in copy: WorldCopy,
-        _ pool: borrowing PoolState,
-        _ emit: (ComposedTile) -> Void
-    ) -> (area: Double, levels: Int) {
-        let (tile, pyramid, offset) = (key.coordinate, copy.pyramid, copy.offset)
-        let own = rectangle.offsetBy(x: -offset, y: 0)
-        var level = tile.level - 1
-        while level >= 0 {
-            defer { level -= 1 }
-            guard let ancestor = pyramid.ancestor(of: tile, at: level) else { break }
-            let number = pool.table.find(TileKey(layer: copy.layer, ancestor))
-            guard number != .none, isDrawable(pool.table[number].residency) else { continue }
-            let part = own.intersection(pyramid.worldRectangle(of: ancestor))
-            guard !part.isEmpty else { continue }
-            let placed = part.offsetBy(x: offset, y: 0)
-            if emitsPlacements {
-                emit(composed(number, pyramid.levels[level], covering: placed, offset: offset, isExact: false, pool))
-            }
-            return (part == own ? area : copy.clip.screenArea(of: placed), tile.level - level)
-        }
-        return (descendants(of: tile, within: own, depth: Self.descendantDepth, in: copy, pool, emit), 0)
-    }
-
-    private func descendants(
-        of tile: TileCoordinate,
-        within own: PixelRect,
-        depth: Int,
-        in copy: WorldCopy,
-        _ pool: borrowing PoolState,
-        _ emit: (ComposedTile) -> Void
-    ) -> Double {
-        let (pyramid, offset) = (copy.pyramid, copy.offset)
-        guard depth > 0, let children = pyramid.children(of: tile), children.count <= 64 else { return 0 }
-        var covered = 0.0
-        for child in children {
-            let part = own.intersection(pyramid.worldRectangle(of: child))
-            let placed = part.offsetBy(x: offset, y: 0)
-            let visible = copy.clip.screenArea(of: placed)
-            guard visible > 0 else { continue }
-            let number = pool.table.find(TileKey(layer: copy.layer, child))
-            if number != .none, isDrawable(pool.table[number].residency) {
-                covered += visible
-                if emitsPlacements {
-                    let level = pyramid.levels[child.level]
-                    emit(composed(number, level, covering: placed, offset: offset, isExact: false, pool))
-                }
-            } else {
-                covered += descendants(of: child, within: part, depth: depth - 1, in: copy, pool, emit)
-            }
-        }
-        return covered
-    }
-
-    private func composed(
+    func composed(
         _ number: EntryID,
         _ level: PyramidLevel,
         covering rectangle: PixelRect,

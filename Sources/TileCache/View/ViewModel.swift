@@ -208,10 +208,11 @@ struct ViewModel: Sendable {
         layers[index].importance = []
         collect(layer: index, level: level, viewport)
         if fitsBudget {
-            let slotBytes = pool.slotBytes(ofLayer: layers[index].layer)
             let budget = budget(ofLayer: layers[index].layer, pool)
-            while scratch.count * slotBytes > budget {
-                shortfallBytes = max(shortfallBytes, scratch.count * slotBytes)
+            while true {
+                let bytes = pool.bytes(toLoad: scratch, ofLayer: layers[index].layer)
+                guard bytes > budget else { break }
+                shortfallBytes = max(shortfallBytes, bytes)
                 guard level > 0 else { break }
                 level -= 1
                 collect(layer: index, level: level, viewport)
@@ -237,11 +238,12 @@ struct ViewModel: Sendable {
         return min(max(part, pool.guaranteedBytes(ofLayer: layer)), pool.attainableBytes(ofLayer: layer))
     }
 
-    /// Whether tables have grown since the levels were chosen, so that the needed tiles have no room beside them.
+    /// Whether the needed tiles have no room: since the levels were chosen, tables have grown, or a load was refused what
+    /// it takes beside its tile.
     func isCrowded(_ pool: borrowing PoolState) -> Bool {
         guard fitsBudget, !layers.contains(where: { $0.hasOwnList }) else { return false }
         for layer in layers where layer.needs.level > 0 || shortfallBytes == 0 {
-            let bytes = layer.needs.tiles.count * pool.slotBytes(ofLayer: layer.layer)
+            let bytes = pool.bytes(toLoad: layer.needs.tiles, ofLayer: layer.layer)
             if bytes > budget(ofLayer: layer.layer, pool) { return true }
         }
         return false

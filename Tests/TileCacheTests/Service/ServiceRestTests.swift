@@ -1,3 +1,4 @@
+import Dispatch
 import TestSupport
 import Testing
 
@@ -51,6 +52,64 @@ import Testing
         let after = (service.requests.count, cache.core.lock.withLock { $0.pool.queue.epoch })
         #expect(before == after)
         #expect(cache.statistics.loadsInFlight == 0)
+    }
+
+    /// The needed tiles fit the limit, but not what a source holds while it loads one: a coarser level is drawn, whole. The
+    /// last tile was once refused memory endlessly.
+    @Test(arguments: 0..<10) func aLoadHasRoomForWhatItHolds(step: Int) throws {
+        let service = VirtualService()
+        // Twenty tiles of 16 KiB, tables of 23 KB, and up to two tiles more.
+        var configuration = TileCache.Configuration(byteLimit: .bytes(20 * 16_384 + 20_000 + step * 4096))
+        configuration.usesCompressedTier = false
+        service.drive(&configuration)
+        let cache = try TileCache(configuration)
+        let source = VirtualSource(service, latency: 5_000_000, heldBytes: 16_384)
+        let view = ServiceSetup.quiet(cache, [try source.add(to: cache, isBlocking: false)])
+        draw(400, every: 10_000_000, of: view, cache, service) { _ in ServiceSetup.viewport(2000, 2000) }
+        let free = cache.statistics.memory.limit.bytes - cache.statistics.memory.bookkeeping.bytes
+        let comment: Comment = "\(view.neededTileCount) needed, \(free) bytes beside the tables; \(cache.statistics)"
+        #expect(view.frame().missingTileCount == 0, comment)
+        #expect((view.shortfall.bytes == 0) == (view.neededTileCount == 20), comment)
+        #expect((view.neededTileCount == 20) == (free >= 21 * 16_384), comment)
+    }
+
+    /// Frames that a renderer holds lease the fallbacks that they draw for missing tiles. After a zoom out these make way:
+    /// the limit has room for few other tiles, or for none. The renderer draws each frame, or those that it is asked for.
+    @Test(arguments: [0, 1, 3, 8], [false, true])
+    func fallbacksOnScreenMakeWay(more: Int, hasOverview: Bool) throws {
+        for drawsAlways in [true, false] {
+            let service = VirtualService()
+            var configuration = TileCache.Configuration(byteLimit: .bytes((20 + more) * 16_384 + 30_000))
+            configuration.usesCompressedTier = false
+            service.drive(&configuration)
+            let cache = try TileCache(configuration)
+            let source = VirtualSource(service, latency: 5_000_000)
+            let view = ServiceSetup.quiet(cache, [try source.add(to: cache, isBlocking: false)])
+            let isAsked = Lock(false)
+            let calls = DispatchQueue(label: "calls")
+            view.callbackQueue = calls
+            view.onTilesReady = { isAsked.withLock { $0 = true } }
+            let held = HeldFrame()
+            func show(scale: Double, _ frames: Int = 200) {
+                view.update(ServiceSetup.viewport(2000, 2000, scale: scale))
+                for frame in 0..<frames {
+                    calls.sync {}
+                    let draws = isAsked.withLock { asked in
+                        defer { asked = false }
+                        return asked
+                    }
+                    if drawsAlways || draws || frame == 0 { held.frame = view.frame() }
+                    service.advance(cache, by: 10_000_000)
+                }
+            }
+            if hasOverview { show(scale: 1 / 64) }
+            show(scale: 1)
+            #expect(view.neededTileCount == 20 && held.frame?.missingTileCount == 0, "always: \(drawsAlways)")
+            show(scale: 0.5, 1)
+            #expect(held.frame?.missingTileCount == 20)
+            show(scale: 0.5)
+            #expect(held.frame?.missingTileCount == 0, "always: \(drawsAlways), \(cache.statistics)")
+        }
     }
 
     /// Within two seconds of rest requests end, and a second later plans. So it is for any limit, sources, layers and

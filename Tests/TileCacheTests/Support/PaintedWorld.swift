@@ -35,8 +35,8 @@ struct PaintedWorld: Hashable {
     /// Coarsest first.
     var levels: [Level]
 
-    /// Fallbacks with more children than this are not examined.
-    private static let mostChildren = 64
+    /// Levels with more tiles than this over one tile are not examined.
+    private static let mostTiles = 64
 
     func pyramid() throws -> TilePyramid {
         try TilePyramid(
@@ -77,8 +77,15 @@ struct PaintedWorld: Hashable {
     }
 
     /// Painted tile at a point of the world if these tiles can be drawn.
-    func painted(_ x: Double, _ y: Double, level: Int, drawable: Set<NaiveTile>) -> Painted? {
+    func painted(
+        _ x: Double,
+        _ y: Double,
+        level: Int,
+        drawable: Set<NaiveTile>,
+        absent: Set<NaiveTile> = []
+    ) -> Painted? {
         guard let tile = needed(x, y, level: level) else { return nil }
+        let isAbsent = absent.contains(tile)
         let x = wraps ? x - (x / width).rounded(.down) * width : x
         func paint(_ tile: NaiveTile) -> Painted {
             let table = levels[tile.level]
@@ -90,31 +97,11 @@ struct PaintedWorld: Hashable {
             )
         }
         if drawable.contains(tile) { return paint(tile) }
-        let own = box(tile)
-        for coarser in stride(from: level - 1, through: 0, by: -1) {
-            let table = levels[coarser]
-            let column = (((own.left + own.right) / 2 - table.originX) / table.spanX).rounded(.down)
-            let row = (((own.top + own.bottom) / 2 - table.originY) / table.spanY).rounded(.down)
-            let ancestor = NaiveTile(
-                level: coarser,
-                column: min(max(Int(column), 0), table.columns - 1),
-                row: min(max(Int(row), 0), table.rows - 1)
-            )
-            let other = box(ancestor)
-            guard drawable.contains(ancestor), max(own.left, other.left) < min(own.right, other.right),
-                max(own.top, other.top) < min(own.bottom, other.bottom)
-            else { continue }
-            // The nearest one is drawn at its place, without any other one beside it.
-            let isInside = x >= other.left && x < other.right && y >= other.top && y < other.bottom
-            return isInside ? paint(ancestor) : nil
-        }
-        var parent = tile
-        for _ in 0..<2 {
-            guard parent.level + 1 < levels.count, childCount(parent) <= Self.mostChildren,
-                let child = self.tile(x, y, parent.level + 1)
-            else { return nil }
-            if drawable.contains(child) { return paint(child) }
-            parent = child
+        // The nearest finer tile, else the nearest coarser one; the latter first over an absent tile.
+        let finer = [level + 1, level + 2].filter { $0 < levels.count }
+        let coarser = Array((0..<level).reversed())
+        for other in isAbsent ? coarser + finer : finer + coarser where count(over: tile, other) <= Self.mostTiles {
+            if let found = self.tile(x, y, other), drawable.contains(found) { return paint(found) }
         }
         return nil
     }
@@ -134,9 +121,9 @@ struct PaintedWorld: Hashable {
         return (max(left, 0), min(left + table.spanX, width), max(top, 0), min(top + table.spanY, height))
     }
 
-    private func childCount(_ tile: NaiveTile) -> Int {
+    private func count(over tile: NaiveTile, _ level: Int) -> Int {
         let own = box(tile)
-        let table = levels[tile.level + 1]
+        let table = levels[level]
         let columns = (0..<table.columns).count {
             let left = table.originX + Double($0) * table.spanX
             return left < own.right && left + table.spanX > own.left

@@ -71,7 +71,13 @@ import Testing
                 let level = scene.level
                 for point in points {
                     guard let needed = scene.world.needed(point.x, point.y, level: level) else { continue }
-                    let painted = scene.world.painted(point.x, point.y, level: level, drawable: drawable)
+                    let painted = scene.world.painted(
+                        point.x,
+                        point.y,
+                        level: level,
+                        drawable: drawable,
+                        absent: absent
+                    )
                     if absent.contains(needed) || painted?.isExact == true {
                         counts.sharp += 1
                     } else if let painted {
@@ -200,9 +206,12 @@ extension PainterTests.Scene: Equatable {
     /// - Parameter set: The drawable tiles.
     func clearlyPainted(_ point: Point, _ set: Set<NaiveTile>) -> Seen? {
         let hair = 1e-7 * (1 + abs(point.x) + abs(point.y))
-        let here = world.painted(point.x, point.y, level: level, drawable: set)
+        func painted(_ x: Double, _ y: Double) -> PaintedWorld.Painted? {
+            world.painted(x, y, level: level, drawable: set, absent: Set(absent))
+        }
+        let here = painted(point.x, point.y)
         for (dx, dy) in [(-hair, -hair), (hair, -hair), (-hair, hair), (hair, hair)] {
-            let beside = world.painted(point.x + dx, point.y + dy, level: level, drawable: set)
+            let beside = painted(point.x + dx, point.y + dy)
             if beside?.tile != here?.tile { return nil }
         }
         return Seen(painted: here)

@@ -1,0 +1,87 @@
+/// What is drawn in place of a missing tile.
+extension FrameComposer {
+    /// Levels finer than the needed one that are searched; Leaflet searches as many.
+    static let descendantDepth = 2
+    /// Maximum tiles of a level that are searched. Odd tables of levels may have any number over one tile.
+    static let mostTilesOfALevel = 64
+    /// Drawn part of an area that counts as all of it: sums of parts are rounded.
+    private static let whole = 1 - 1e-9
+
+    /// Drawn area, in screen pixels.
+    struct Fallback {
+        var area = 0.0
+        /// Area times the number of levels by which it is too coarse.
+        var deficit = 0.0
+    }
+
+    /// Emits tiles that show what a missing one would show. Each point is drawn from the nearest finer tile, else from the
+    /// nearest coarser one. Placements do not overlap.
+    ///
+    /// Coarser tiles come first if the missing tile is absent, since they are the final result. If needed tiles lack room,
+    /// which the leases of fallbacks take, none is finer; if nothing else can make room, there are none.
+    func emitFallback(
+        of visible: VisibleTile,
+        in layer: ViewLayer,
+        _ clip: ViewportClip,
+        _ pool: borrowing PoolState,
+        _ emit: (ComposedTile) -> Void
+    ) -> Fallback {
+        let (pyramid, offset) = (layer.pyramid, visible.offset)
+        let index = Int(visible.index)
+        let (tile, number) = (layer.needs.tiles[index].coordinate, layer.needs.entries[index])
+        let own = pyramid.worldRectangle(of: tile)
+        var fallback = Fallback()
+        // What is beside the screen stays in it.
+        var gaps = [own]
+        let area = clip.screenArea(of: own.offsetBy(x: offset, y: 0))
+        func fill(from levels: some Sequence<Int>) {
+            for level in levels {
+                if fallback.area >= area * Self.whole { return }
+                let range = pyramid.range(overlapping: own, at: level)
+                guard range.count <= Self.mostTilesOfALevel else { continue }
+                for other in range {
+                    let number = pool.table.find(TileKey(layer: layer.layer, other))
+                    guard number != .none, isDrawable(pool.table[number].residency) else { continue }
+                    let rectangle = pyramid.worldRectangle(of: other)
+                    var rest: [PixelRect] = []
+                    for gap in gaps {
+                        let part = gap.intersection(rectangle)
+                        let placed = part.offsetBy(x: offset, y: 0)
+                        let area = clip.screenArea(of: placed)
+                        guard area > 0 else {
+                            rest.append(gap)
+                            continue
+                        }
+                        gap.appendRest(without: part, to: &rest)
+                        fallback.area += area
+                        fallback.deficit += area * Double(max(tile.level - level, 0))
+                        guard emitsPlacements else { continue }
+                        let table = pyramid.levels[level]
+                        emit(composed(number, table, covering: placed, offset: offset, isExact: false, pool))
+                    }
+                    gaps = rest
+                }
+            }
+        }
+        let finer = tile.level + 1..<min(tile.level + 1 + Self.descendantDepth, pyramid.levels.count)
+        let isAbsent = number != .none && pool.table[number].flags.contains(.absent)
+        let lacksRoom = pool.queue.lacksRoomForNeeds
+        if !isAbsent, !lacksRoom { fill(from: finer) }
+        if !pool.onlyLeasesMakeRoom { fill(from: (0..<tile.level).reversed()) }
+        if isAbsent, !lacksRoom { fill(from: finer) }
+        if fallback.area >= area * Self.whole { fallback.area = area }
+        return fallback
+    }
+}
+
+extension PixelRect {
+    /// Appends the up to four parts of a rectangle that lie outside of another one within it.
+    fileprivate func appendRest(without part: PixelRect, to rest: inout [PixelRect]) {
+        for piece in [
+            PixelRect(minX: minX, minY: minY, maxX: maxX, maxY: part.minY),
+            PixelRect(minX: minX, minY: part.minY, maxX: part.minX, maxY: part.maxY),
+            PixelRect(minX: part.maxX, minY: part.minY, maxX: maxX, maxY: part.maxY),
+            PixelRect(minX: minX, minY: part.maxY, maxX: maxX, maxY: maxY),
+        ] where !piece.isEmpty { rest.append(piece) }
+    }
+}
