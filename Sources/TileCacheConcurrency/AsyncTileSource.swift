@@ -10,8 +10,8 @@ public protocol AsyncTileSource: Sendable {
     /// - Parameter tile: A tile of the layer's pyramid.
     /// - Returns: A function that writes the pixels, called at once if the cache has room for them. It decodes the
     ///   fetched bytes, or returns ``TileCache/TileOutcome/absent`` if the tile does not exist.
-    /// - Throws: ``TileCache/TileFailure`` to control whether and when to retry. All other errors count as transient,
-    ///   except those of a cancelled task.
+    /// - Throws: ``TileCache/TileFailure`` to control whether and when to retry. All other errors count as transient.
+    ///   Errors of a cancelled task say nothing about the tile.
     func load(_ tile: TileCoordinate) async throws -> Writer
 }
 
@@ -41,10 +41,14 @@ private struct TaskSource: TileSource {
             do {
                 let write = try await source.load(request.tile)
                 request.complete(write)
-            } catch let failure as TileFailure {
-                request.fail(failure)
             } catch {
-                if Task.isCancelled { request.cancel() } else { request.fail() }
+                if Task.isCancelled {
+                    request.cancel()
+                } else if let failure = error as? TileFailure {
+                    request.fail(failure)
+                } else {
+                    request.fail()
+                }
             }
         }
         // The request releases the handler, and with it the task, when it is completed.

@@ -35,8 +35,13 @@ private final class GatedSource: AsyncTileSource {
 
     private let state = Lock(State())
     let fails: Bool
+    /// What a cancelled task throws.
+    let cancellation: any Error
 
-    init(fails: Bool = false) { self.fails = fails }
+    init(fails: Bool = false, cancellation: any Error = CancellationError()) {
+        self.fails = fails
+        self.cancellation = cancellation
+    }
 
     var started: Int { state.withLock { $0.started } }
     var cancelled: Int { state.withLock { $0.cancelled } }
@@ -63,7 +68,7 @@ private final class GatedSource: AsyncTileSource {
         }
         if Task.isCancelled {
             state.withLock { $0.cancelled += 1 }
-            throw CancellationError()
+            throw cancellation
         }
         if fails { throw TileFailure.permanent }
         return { pixels in
@@ -160,16 +165,20 @@ private final class GatedSource: AsyncTileSource {
         #expect(rest <= 1)
     }
 
-    @Test func tasksAreCancelledWithTheirTiles() async throws {
-        let source = GatedSource()
+    /// Also if the source turns all errors into one that is retried later: the tiles are requested again at once.
+    @Test(arguments: [CancellationError(), TileFailure.transient(retryAfter: .seconds(3600))] as [any Error])
+    func tasksAreCancelledWithTheirTiles(cancellation: any Error) async throws {
+        let source = GatedSource(cancellation: cancellation)
         let (cache, layer, view) = try make(source)
         view.update(viewport)
         try #require(try await reaches { source.started == 4 })
         view.update(TileViewport(center: WorldPoint(x: 900, y: 900), width: 100, height: 100))
         try #require(try await reaches { source.cancelled == 4 && cache.statistics.loads.cancelled == 4 })
         try #require(try await reaches { source.started == 8 })
+        view.update(viewport)
+        try #require(try await reaches { source.cancelled == 8 && source.started == 12 })
         cache.removeLayer(layer)
-        try #require(try await reaches { source.cancelled == 8 })
+        try #require(try await reaches { source.cancelled == 12 })
     }
 
     @Test func failuresAndAbsentTilesAreTold() async throws {

@@ -41,11 +41,11 @@ extension PoolState {
         return Int(table[number].refusedPages) * pages.pageBytes
     }
 
-    /// Bytes that all of these tiles of a layer need at once to be loaded: their slots, and the most that a load of one
-    /// was refused in addition.
-    func bytes(toLoad tiles: [TileKey], ofLayer layer: Int) -> Int {
+    /// Bytes that all of these tiles of a layer need at once to be loaded: their slots and, if these are within a budget,
+    /// the most that a load of one was refused in addition.
+    func bytes(toLoad tiles: [TileKey], ofLayer layer: Int, within budget: Int) -> Int {
         let slots = tiles.count * slotBytes(ofLayer: layer)
-        guard counters.loads.refused > 0 else { return slots }
+        guard counters.loads.refused > 0, slots <= budget else { return slots }
         return slots + tiles.reduce(0) { max($0, refusedBytes(of: table.find($1))) }
     }
 

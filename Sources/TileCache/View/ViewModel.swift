@@ -210,7 +210,7 @@ struct ViewModel: Sendable {
         if fitsBudget {
             let budget = budget(ofLayer: layers[index].layer, pool)
             while true {
-                let bytes = pool.bytes(toLoad: scratch, ofLayer: layers[index].layer)
+                let bytes = pool.bytes(toLoad: scratch, ofLayer: layers[index].layer, within: budget)
                 guard bytes > budget else { break }
                 shortfallBytes = max(shortfallBytes, bytes)
                 guard level > 0 else { break }
@@ -243,8 +243,8 @@ struct ViewModel: Sendable {
     func isCrowded(_ pool: borrowing PoolState) -> Bool {
         guard fitsBudget, !layers.contains(where: { $0.hasOwnList }) else { return false }
         for layer in layers where layer.needs.level > 0 || shortfallBytes == 0 {
-            let bytes = pool.bytes(toLoad: layer.needs.tiles, ofLayer: layer.layer)
-            if bytes > budget(ofLayer: layer.layer, pool) { return true }
+            let budget = budget(ofLayer: layer.layer, pool)
+            if pool.bytes(toLoad: layer.needs.tiles, ofLayer: layer.layer, within: budget) > budget { return true }
         }
         return false
     }
