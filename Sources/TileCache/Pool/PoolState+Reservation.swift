@@ -52,6 +52,11 @@ extension PoolState {
     /// Whether a needed tile lacks room that nothing under way will make: what is left is needed, pinned or leased.
     var onlyLeasesMakeRoom: Bool { queue.lacksRoomForNeeds && loads.busyCount == 0 && codecJobs.count == 0 }
 
+    /// Whether only leases keep a tile from eviction, if anything.
+    func isEvictable(_ number: EntryID) -> Bool {
+        table[number].needCount == 0 && !table[number].flags.contains(.pinned)
+    }
+
     /// Evicts a cold tile uncompressed if every codec is busy. A source that is ready does not wait for one.
     mutating func dropUncompressed(worth: Float, layer: Int) -> Bool {
         guard codecJobs.count >= configuration.maximumCodecJobs else { return false }

@@ -14,7 +14,7 @@ extension CacheCore {
         perform { state in
             guard !state.isShutDown, var view = state.views[id].take() else { return .empty }
             defer { state.views[id] = view }
-            let composer = FrameComposer(emitsPlacements: true, drawsCompressed: false, now: now)
+            var composer = FrameComposer(emitsPlacements: true, drawsCompressed: false, now: now)
             var isMissing = false
             for index in view.model.layers.indices {
                 let missing = composer.touch(&view.model.layers[index], &state.pool) {
@@ -26,17 +26,14 @@ extension CacheCore {
                 return drawn(contents, coverage: Coverage(), &view, &state)
             }
             if isMissing, unlessCompressed, state.firstCompressedNeed(ofView: view) != nil { return nil }
-            var coverage = Coverage()
-            var composed: [ComposedTile] = []
-            composed.reserveCapacity((view.contents?.tiles.count ?? 0) + 8)
-            for layer in view.model.layers {
-                composer.compose(
-                    layer,
-                    viewport: view.model.viewport,
-                    pool: state.pool,
-                    isMissing: isMissing,
-                    coverage: &coverage
-                ) { composed.append($0) }
+            var (composed, coverage) = composer.compose(view, state.pool, isMissing: isMissing)
+            if isMissing, state.pool.onlyLeasesMakeRoom {
+                let fallbacks = Set(composed.filter { !$0.isExact && state.pool.isEvictable($0.entry) }.map(\.entry))
+                if coverage.missingTiles <= fallbacks.count {
+                    // The leases of the fallbacks take the room of all tiles that are missing.
+                    composer.drawsFallbacks = false
+                    (composed, coverage) = composer.compose(view, state.pool, isMissing: true)
+                }
             }
             let contents = FrameContents(
                 tiles: composed,
@@ -223,6 +220,29 @@ extension CoreState {
             if !model.hasRested(at: now) || model.isHeadingElsewhere(at: now) { return false }
         }
         return true
+    }
+}
+
+extension FrameComposer {
+    /// Composes all layers of a view.
+    fileprivate func compose(
+        _ view: borrowing ViewRecord,
+        _ pool: borrowing PoolState,
+        isMissing: Bool
+    ) -> (tiles: [ComposedTile], coverage: Coverage) {
+        var coverage = Coverage()
+        var tiles: [ComposedTile] = []
+        tiles.reserveCapacity((view.contents?.tiles.count ?? 0) + 8)
+        for layer in view.model.layers {
+            compose(
+                layer,
+                viewport: view.model.viewport,
+                pool: pool,
+                isMissing: isMissing,
+                coverage: &coverage
+            ) { tiles.append($0) }
+        }
+        return (tiles, coverage)
     }
 }
 

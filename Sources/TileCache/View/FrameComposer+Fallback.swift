@@ -17,8 +17,8 @@ extension FrameComposer {
     /// Emits tiles that show what a missing one would show. Each point is drawn from the nearest finer tile, else from the
     /// nearest coarser one. Placements do not overlap.
     ///
-    /// Coarser tiles come first if the missing tile is absent, since they are the final result. If needed tiles lack room,
-    /// which the leases of fallbacks take, none is finer; if nothing else can make room, there are none.
+    /// Coarser tiles come first if the missing tile is absent, since they are the final result. None is finer if needed
+    /// tiles lack room, which the leases of many tiles would take.
     func emitFallback(
         of visible: VisibleTile,
         in layer: ViewLayer,
@@ -31,6 +31,7 @@ extension FrameComposer {
         let (tile, number) = (layer.needs.tiles[index].coordinate, layer.needs.entries[index])
         let own = pyramid.worldRectangle(of: tile)
         var fallback = Fallback()
+        guard drawsFallbacks else { return fallback }
         // What is beside the screen stays in it.
         var gaps = [own]
         let area = clip.screenArea(of: own.offsetBy(x: offset, y: 0))
@@ -67,7 +68,7 @@ extension FrameComposer {
         let isAbsent = number != .none && pool.table[number].flags.contains(.absent)
         let lacksRoom = pool.queue.lacksRoomForNeeds
         if !isAbsent, !lacksRoom { fill(from: finer) }
-        if !pool.onlyLeasesMakeRoom { fill(from: (0..<tile.level).reversed()) }
+        fill(from: (0..<tile.level).reversed())
         if isAbsent, !lacksRoom { fill(from: finer) }
         if fallback.area >= area * Self.whole { fallback.area = area }
         return fallback

@@ -64,6 +64,8 @@ struct FrameComposer {
     var emitsPlacements: Bool
     /// Whether compressed tiles can be drawn too, if decompression costs nothing.
     var drawsCompressed: Bool
+    /// Whether others are drawn in place of missing tiles.
+    var drawsFallbacks = true
     var now: Int64
 
     /// Composes one layer of a view.

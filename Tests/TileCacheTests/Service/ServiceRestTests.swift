@@ -112,6 +112,27 @@ import Testing
         }
     }
 
+    /// A renderer's own list has two tiles more than there is room for: the overview stays in their place.
+    @Test func fallbacksOfTilesThatNeverFitStay() throws {
+        let service = VirtualService()
+        var configuration = TileCache.Configuration(byteLimit: .bytes(17 * 16_384 + 30_000))
+        configuration.usesCompressedTier = false
+        service.drive(&configuration)
+        let cache = try TileCache(configuration)
+        let layer = try VirtualSource(service, latency: 5_000_000).add(to: cache, isBlocking: false)
+        let view = ServiceSetup.quiet(cache, [layer])
+        draw(50, every: 10_000_000, of: view, cache, service) { _ in ServiceSetup.viewport(2000, 2000, scale: 1 / 64) }
+        let tiles = try ServiceSetup.pyramid().neededTiles(under: ServiceSetup.viewport(2000, 2000), at: 6)
+        let held = HeldFrame()
+        draw(300, every: 10_000_000, of: view, cache, service, holding: held) { _ in
+            view.update(needing: tiles.map { NeededTile(layer: layer, tile: $0) })
+            return nil
+        }
+        let frame = try #require(held.frame)
+        #expect(frame.missingTileCount == 2 && frame.count == 18, "\(frame), \(cache.statistics)")
+        #expect(Set(frame.filter { !$0.isExact }.map(\.tile.identity.tile.level)) == [0])
+    }
+
     /// Within two seconds of rest requests end, and a second later plans. So it is for any limit, sources, layers and
     /// needs. Tiles without room load when there is room. From 200 on there are many layers, with two tile sizes and
     /// shares, and a frame is held: one layer may lack room that another has.
