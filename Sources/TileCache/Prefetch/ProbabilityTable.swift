@@ -3,7 +3,7 @@
 /// Starts with a weak prior and learns from samples.
 struct ProbabilityTable: Sendable {
     /// Weight of the prior, in events. At 15 `starcraft_view` wastes .02 more and the generated keys hit .01 to .03 more,
-    /// at 60 `touch` wastes .02 more and the keys hit .05 less. Without learning `balabit_drag` loses .005 at 2 screens.
+    /// at 60 `touch` wastes .02 more and the keys hit .05 less. Without learning `balabit_drag` loses .004 at 2 screens.
     static let strength = 30.0
     /// Decay of evidence per change of the needed tiles. 0.98 and 1 are within .005 on all sources.
     static let memory = 0.995
