@@ -31,7 +31,7 @@ extension AdaptivePolicy {
     ///
     /// Their loads precede those of needed tiles. A tile that comes into view later stays longer, and if it is there in
     /// time, it is a hit. While the workers cannot keep up, needed tiles wait until the motion is slower; most of them
-    /// leave before that. Without it, `trackpad_wheel` loses .06 of its hits, and `touch` .01.
+    /// leave before that. Without it, `trackpad_wheel` loses .05 of its hits, and `touch` .01.
     ///
     /// At most one for each worker: the next plan has the others.
     func takeUrgent(of missing: inout [MissingCandidate]) -> [PlanEntry] {
