@@ -75,8 +75,8 @@ public final class TileView: Sendable {
 
     /// Handler called on ``callbackQueue`` when tiles that would improve the last frame are ready.
     ///
-    /// Fallbacks on a blank view count too. Also called if the last frame's fallbacks take the room of missing tiles: the next
-    /// frame has none. Coalesced, never re-entrant, never called after shutdown.
+    /// Fallbacks on a blank view count too. Also called if tiles of the last frame that are not needed take the room of
+    /// missing ones: the next frame leaves them out. Coalesced, never re-entrant, never called after shutdown.
     public var onTilesReady: (@Sendable () -> Void)? {
         get { core.read { $0.views[id]?.callback } }
         // The old handler may own frames and views, whose ends take the lock: release it outside of the lock.

@@ -1009,7 +1009,8 @@ TILECACHE_API tilecache_status tilecache_view_update_needed(
     tilecache_view *view, const tilecache_needed_tile *tiles, size_t tile_count, size_t tile_size);
 
 /**
- * Sets a function called when tiles that would improve the last frame are ready.
+ * Sets a function called when tiles that would improve the last frame are ready, or if tiles of it that are not needed
+ * take the room of missing ones.
  *
  * Called once for many tiles, on a thread of the library, one call at a time for each view, and never after shutdown.
  *

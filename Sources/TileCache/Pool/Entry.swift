@@ -115,7 +115,9 @@ struct Entry {
     init(key: TileKey) { self.key = key }
 
     /// Whether its pixels are not evictable.
-    var isInUse: Bool { needCount > 0 || leaseCount > 0 || flags.contains(.pinned) }
+    var isInUse: Bool { isKept || leaseCount > 0 }
+    /// Whether its pixels are not evictable, leased or not.
+    var isKept: Bool { needCount > 0 || flags.contains(.pinned) }
     /// Whether it failed for good.
     var isLost: Bool { flags.contains(.failed) && retryAt == .max }
     /// Whether it has no pixels, and no load will bring any.

@@ -42,20 +42,21 @@ extension PoolState {
     }
 
     /// Bytes that all of these tiles of a layer need at once to be loaded: their slots and, if these are within a budget,
-    /// the most that a load of one was refused in addition.
+    /// the most that a load of one was refused in addition. A load that would not fit an empty pool does not count: it
+    /// never begins again.
     func bytes(toLoad tiles: [TileKey], ofLayer layer: Int, within budget: Int) -> Int {
         let slots = tiles.count * slotBytes(ofLayer: layer)
         guard counters.loads.refused > 0, slots <= budget else { return slots }
-        return slots + tiles.reduce(0) { max($0, refusedBytes(of: table.find($1))) }
+        var beside = 0
+        for tile in tiles {
+            let refused = refusedBytes(of: table.find(tile))
+            if refused > beside, fitsLimit(layer: layer, beside: refused) { beside = refused }
+        }
+        return slots + beside
     }
 
     /// Whether a needed tile lacks room that nothing under way will make: what is left is needed, pinned or leased.
     var onlyLeasesMakeRoom: Bool { queue.lacksRoomForNeeds && loads.busyCount == 0 && codecJobs.count == 0 }
-
-    /// Whether only leases keep a tile from eviction, if anything.
-    func isEvictable(_ number: EntryID) -> Bool {
-        table[number].needCount == 0 && !table[number].flags.contains(.pinned)
-    }
 
     /// Evicts a cold tile uncompressed if every codec is busy. A source that is ready does not wait for one.
     mutating func dropUncompressed(worth: Float, layer: Int) -> Bool {

@@ -22,16 +22,20 @@ extension CacheCore {
                 }
                 isMissing = isMissing || missing
             }
+            // Until all have landed: each plan begins without a lack, and fallbacks would come and go.
+            view.sparesRoom = isMissing && (view.sparesRoom || state.pool.queue.lacksRoomForNeeds)
+            composer.leasesFiner = !view.sparesRoom
             if !isMissing, let contents = view.contents, contents.version == view.version(in: state) {
                 return drawn(contents, coverage: Coverage(), &view, &state)
             }
             if isMissing, unlessCompressed, state.firstCompressedNeed(ofView: view) != nil { return nil }
             var (composed, coverage) = composer.compose(view, state.pool, isMissing: isMissing)
             if isMissing, state.pool.onlyLeasesMakeRoom {
-                let fallbacks = Set(composed.filter { !$0.isExact && state.pool.isEvictable($0.entry) }.map(\.entry))
-                if coverage.missingTiles <= fallbacks.count {
+                var taken: Set<EntryID> = []
+                for tile in composed where !state.pool.table[tile.entry].isKept { taken.insert(tile.entry) }
+                if coverage.missingTiles <= taken.count {
                     // The leases of the fallbacks take the room of all tiles that are missing.
-                    composer.drawsFallbacks = false
+                    composer.takesRoom = false
                     (composed, coverage) = composer.compose(view, state.pool, isMissing: true)
                 }
             }

@@ -98,7 +98,7 @@ extension CacheCore {
             state.workers.rest(worker)
             // Nothing else may happen that would make a plan.
             if state.pool.queue.lacksRoomForNeeds, state.hasCrowdedView { state.effects.plans = true }
-            if state.pool.onlyLeasesMakeRoom { for place in state.views.indices { state.callBack(view: place) } }
+            if state.pool.onlyLeasesMakeRoom { state.askForRoom() }
             return .idle
         }
         switch job {

@@ -72,6 +72,11 @@ extension CoreState {
         }
     }
 
+    /// Calls the handlers of views whose next frame may lease less.
+    mutating func askForRoom() {
+        for place in views.indices where views[place]?.takesRoom(in: pool) == true { callBack(view: place) }
+    }
+
     /// Declares the call of a view's handler, unless it has none or one is pending.
     mutating func callBack(view place: Int) {
         guard let serial = views[place]?.serial, views[place]?.callback != nil, views[place]?.isCallbackQueued == false,

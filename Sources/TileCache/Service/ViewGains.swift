@@ -9,6 +9,14 @@ extension ViewRecord {
         }
         return false
     }
+
+    /// Whether the last frame's leases take room: of tiles that are not needed, or of pixels that were replaced.
+    func takesRoom(in pool: borrowing PoolState) -> Bool {
+        for tile in contents?.tiles ?? [] {
+            guard let entry = pool.table[tile.key], entry.isKept, entry.slot == tile.slot else { return true }
+        }
+        return false
+    }
 }
 
 extension ViewLayer {

@@ -10,6 +10,8 @@ struct ViewRecord: Sendable {
     var callbackQueue: DispatchQueue?
     var isCallbackQueued = false
     var recorder: PanTraceRecorder?
+    /// Whether needed tiles have lacked room since all were there.
+    var sparesRoom = false
     /// Contents of the last frame.
     var contents: FrameContents?
     /// Ended waits since they were last read, in nanoseconds; at most a few thousand.

@@ -4,8 +4,8 @@ extension FrameComposer {
     static let descendantDepth = 2
     /// Maximum tiles of a level that are searched. Odd tables of levels may have any number over one tile.
     static let mostTilesOfALevel = 64
-    /// Drawn part of an area that counts as all of it: sums of parts are rounded.
-    private static let whole = 1 - 1e-9
+    /// Part of an area that does not count: edges that tiles of several levels share are rounded, and so are sums.
+    private static let hair = 1e-9
 
     /// Drawn area, in screen pixels.
     struct Fallback {
@@ -14,11 +14,12 @@ extension FrameComposer {
         var deficit = 0.0
     }
 
-    /// Emits tiles that show what a missing one would show. Each point is drawn from the nearest finer tile, else from the
-    /// nearest coarser one. Placements do not overlap.
+    /// Emits tiles that show what a missing one would show. Each point is drawn from the nearest finer tile, else from
+    /// the nearest coarser one. Placements do not overlap.
     ///
-    /// Coarser tiles come first if the missing tile is absent, since they are the final result. None is finer if needed
-    /// tiles lack room, which the leases of many tiles would take.
+    /// Coarser tiles come first if the missing tile is absent, since they are the final result, and before stale finer
+    /// ones. If needed tiles lack room, which the leases of many tiles take, no finer tile is leased. Tiles that a view
+    /// needs or a pin holds are drawn in any case: their leases take no room.
     func emitFallback(
         of visible: VisibleTile,
         in layer: ViewLayer,
@@ -31,31 +32,34 @@ extension FrameComposer {
         let (tile, number) = (layer.needs.tiles[index].coordinate, layer.needs.entries[index])
         let own = pyramid.worldRectangle(of: tile)
         var fallback = Fallback()
-        guard drawsFallbacks else { return fallback }
         // What is beside the screen stays in it.
         var gaps = [own]
         let area = clip.screenArea(of: own.offsetBy(x: offset, y: 0))
-        func fill(from levels: some Sequence<Int>) {
+        let whole = area * (1 - Self.hair)
+        func fill(from levels: some Sequence<Int>, takingRoom mayTakeRoom: Bool, drawsStale: Bool = true) {
             for level in levels {
-                if fallback.area >= area * Self.whole { return }
+                if fallback.area >= whole { return }
                 let range = pyramid.range(overlapping: own, at: level)
                 guard range.count <= Self.mostTilesOfALevel else { continue }
                 for other in range {
                     let number = pool.table.find(TileKey(layer: layer.layer, other))
-                    guard number != .none, isDrawable(pool.table[number].residency) else { continue }
+                    guard number != .none, isDrawable(pool.table[number].residency),
+                        mayTakeRoom || pool.table[number].isKept,
+                        drawsStale || !pool.table[number].flags.contains(.stale)
+                    else { continue }
                     let rectangle = pyramid.worldRectangle(of: other)
                     var rest: [PixelRect] = []
                     for gap in gaps {
                         let part = gap.intersection(rectangle)
                         let placed = part.offsetBy(x: offset, y: 0)
-                        let area = clip.screenArea(of: placed)
-                        guard area > 0 else {
+                        let shown = clip.screenArea(of: placed)
+                        guard shown > area * Self.hair else {
                             rest.append(gap)
                             continue
                         }
                         gap.appendRest(without: part, to: &rest)
-                        fallback.area += area
-                        fallback.deficit += area * Double(max(tile.level - level, 0))
+                        fallback.area += shown
+                        fallback.deficit += shown * Double(max(tile.level - level, 0))
                         guard emitsPlacements else { continue }
                         let table = pyramid.levels[level]
                         emit(composed(number, table, covering: placed, offset: offset, isExact: false, pool))
@@ -66,11 +70,11 @@ extension FrameComposer {
         }
         let finer = tile.level + 1..<min(tile.level + 1 + Self.descendantDepth, pyramid.levels.count)
         let isAbsent = number != .none && pool.table[number].flags.contains(.absent)
-        let lacksRoom = pool.queue.lacksRoomForNeeds
-        if !isAbsent, !lacksRoom { fill(from: finer) }
-        fill(from: (0..<tile.level).reversed())
-        if isAbsent, !lacksRoom { fill(from: finer) }
-        if fallback.area >= area * Self.whole { fallback.area = area }
+        let leasesFiner = takesRoom && leasesFiner && !pool.queue.lacksRoomForNeeds
+        if !isAbsent { fill(from: finer, takingRoom: leasesFiner, drawsStale: false) }
+        fill(from: (0..<tile.level).reversed(), takingRoom: takesRoom)
+        fill(from: finer, takingRoom: leasesFiner)
+        if fallback.area >= whole { fallback.area = area }
         return fallback
     }
 }

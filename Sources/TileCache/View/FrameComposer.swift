@@ -64,8 +64,9 @@ struct FrameComposer {
     var emitsPlacements: Bool
     /// Whether compressed tiles can be drawn too, if decompression costs nothing.
     var drawsCompressed: Bool
-    /// Whether others are drawn in place of missing tiles.
-    var drawsFallbacks = true
+    /// Whether fallbacks may be tiles that could be evicted without a lease; and whether finer ones may.
+    var takesRoom = true
+    var leasesFiner = true
     var now: Int64
 
     /// Composes one layer of a view.

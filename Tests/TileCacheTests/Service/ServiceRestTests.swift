@@ -54,8 +54,8 @@ import Testing
         #expect(cache.statistics.loadsInFlight == 0)
     }
 
-    /// The needed tiles fit the limit, but not what a source holds while it loads one: a coarser level is drawn, whole. The
-    /// last tile was once refused memory endlessly.
+    /// The needed tiles fit the limit, but not what a source holds while it loads one: a coarser level is drawn, whole.
+    /// The last tile was once refused memory endlessly.
     @Test(arguments: 0..<10) func aLoadHasRoomForWhatItHolds(step: Int) throws {
         let service = VirtualService()
         // Twenty tiles of 16 KiB, tables of 23 KB, and up to two tiles more.
@@ -73,8 +73,23 @@ import Testing
         #expect((view.neededTileCount == 20) == (free >= 21 * 16_384), comment)
     }
 
-    /// Frames that a renderer holds lease the fallbacks that they draw for missing tiles. After a zoom out these make way:
-    /// the limit has room for few other tiles, or for none. The renderer draws each frame, or those that it is asked for.
+    /// Loads that hold more than the limit fit at no level: the view keeps its own. It was drawn at the coarsest one.
+    @Test func aLoadThatNeverFitsMakesNoViewCoarser() throws {
+        let service = VirtualService()
+        var configuration = TileCache.Configuration(byteLimit: .mebibytes(1))
+        configuration.usesCompressedTier = false
+        service.drive(&configuration)
+        let cache = try TileCache(configuration)
+        let source = VirtualSource(service, latency: 5_000_000, heldBytes: 1 << 30)
+        let view = ServiceSetup.quiet(cache, [try source.add(to: cache, isBlocking: false)])
+        draw(200, every: 10_000_000, of: view, cache, service) { _ in ServiceSetup.viewport(2000, 2000) }
+        #expect(cache.statistics.loads.refused > 0)
+        #expect(view.neededTileCount == 20 && view.shortfall.bytes == 0, "\(cache.statistics)")
+    }
+
+    /// Frames that a renderer holds lease the fallbacks that they draw for missing tiles. After a zoom out these make
+    /// way: the limit has room for few other tiles, or for none. The renderer draws each frame, or those that it is
+    /// asked for.
     @Test(arguments: [0, 1, 3, 8], [false, true])
     func fallbacksOnScreenMakeWay(more: Int, hasOverview: Bool) throws {
         for drawsAlways in [true, false] {
@@ -131,6 +146,28 @@ import Testing
         let frame = try #require(held.frame)
         #expect(frame.missingTileCount == 2 && frame.count == 18, "\(frame), \(cache.statistics)")
         #expect(Set(frame.filter { !$0.isExact }.map(\.tile.identity.tile.level)) == [0])
+    }
+
+    /// A view whose frame has needed tiles only cannot make room: it is not asked to draw while another one lacks some.
+    @Test func aViewWithoutFallbacksIsNotAskedForRoom() throws {
+        let service = VirtualService()
+        // Two views of twenty tiles each; tables take some 30 KB.
+        var configuration = TileCache.Configuration(byteLimit: .bytes(25 * 16_384 + 60_000))
+        configuration.usesCompressedTier = false
+        service.drive(&configuration)
+        let cache = try TileCache(configuration)
+        let layer = try VirtualSource(service, latency: 5_000_000).add(to: cache, isBlocking: false)
+        let (whole, short) = (ServiceSetup.quiet(cache, [layer]), ServiceSetup.quiet(cache, [layer]))
+        draw(100, every: 10_000_000, of: whole, cache, service) { _ in ServiceSetup.viewport(1000, 1000) }
+        #expect(whole.frame().missingTileCount == 0)
+        let calls = Lock(0)
+        let queue = DispatchQueue(label: "calls")
+        whole.callbackQueue = queue
+        whole.onTilesReady = { calls.withLock { $0 += 1 } }
+        draw(100, every: 10_000_000, of: short, cache, service) { _ in ServiceSetup.viewport(3000, 3000) }
+        queue.sync {}
+        #expect(short.frame().missingTileCount > 0 && whole.frame().missingTileCount == 0)
+        #expect(calls.withLock { $0 } == 0)
     }
 
     /// Within two seconds of rest requests end, and a second later plans. So it is for any limit, sources, layers and

@@ -58,6 +58,64 @@ import Testing
         #expect(clip.screenArea(of: PixelRect(minX: 60, minY: 55, maxX: 40, maxY: 45)) == 0)
     }
 
+    /// Edges that tiles of several levels share are rounded. Nothing is placed between them: a ninth of the placements
+    /// were thinner than any pixel.
+    @Test func noHairIsDrawnBetweenRoundedEdges() throws {
+        let levels = (0..<5).map { level in
+            PyramidLevel(
+                width: 64 << level,
+                height: 64 << level,
+                tileWidth: 64,
+                tileHeight: 64,
+                worldPixelsPerPixel: 0.7 / Double(1 << level)
+            )
+        }
+        let side = levels[0].tileSpanX
+        let pyramid = try TilePyramid(worldWidth: side, worldHeight: side, levels: levels)
+        let small = TilePool(tiles: 300)
+        // Three of the four finer tiles in each of 64 missing ones, and all coarser ones.
+        for row in 0..<16 {
+            for column in 0..<16 where row % 2 == 0 || column % 2 == 0 {
+                small.load(TileKey(layer: 0, TileCoordinate(level: 4, column: column, row: row)))
+            }
+        }
+        for tile in TileRange(level: 2, columns: 0..<4, rows: 0..<4) { small.load(TileKey(layer: 0, tile)) }
+        var model = ViewModel(layers: [ViewLayer(id: LayerID(0), pyramid: pyramid)], selection: TileLevelSelection())
+        let viewport = TileViewport(center: WorldPoint(x: side / 2, y: side / 2), width: 480, height: 480, scale: 11)
+        _ = model.update(viewport, now: 0, pool: &small.pool)
+        var parts: [PixelRect] = []
+        var coverage = Coverage()
+        let composer = FrameComposer(emitsPlacements: true, drawsCompressed: false, now: 0)
+        let layer = model.layers[0]
+        composer.compose(layer, viewport: viewport, pool: small.pool, isMissing: true, coverage: &coverage) {
+            parts.append($0.tileRectangle)
+        }
+        #expect(coverage.missingTiles == 64 && parts.count == 4 * 64)
+        let thin = parts.filter { min($0.width, $0.height) < 15 }
+        #expect(thin.isEmpty, "\(thin)")
+    }
+
+    /// A pinned overview takes no room that a missing tile could have, so it is drawn in its place. The area was blank.
+    @Test func aPinnedOverviewIsDrawnIfTilesLackRoom() throws {
+        let pyramid = try TilePyramid.powerOfTwo(worldWidth: 1024, worldHeight: 1024, tileSize: 64)
+        let small = TilePool(tiles: 2)
+        let overview = TileKey(layer: 0, TileCoordinate(level: 0, column: 0, row: 0))
+        _ = small.pool.pin(overview)
+        small.load(overview)
+        var model = ViewModel(layers: [ViewLayer(id: LayerID(0), pyramid: pyramid)], selection: TileLevelSelection())
+        let viewport = TileViewport(center: WorldPoint(x: 512, y: 512), width: 128, height: 128)
+        _ = model.update(viewport, now: 0, pool: &small.pool)
+        small.install(model.layers[0].needs.tiles.map { small.demand($0) })
+        small.runPlan()
+        let lacksRoom = small.pool.onlyLeasesMakeRoom
+        var coverage = Coverage()
+        let composer = FrameComposer(emitsPlacements: false, drawsCompressed: false, takesRoom: false, now: 0)
+        let layer = model.layers[0]
+        composer.compose(layer, viewport: viewport, pool: small.pool, isMissing: true, coverage: &coverage) { _ in }
+        #expect(lacksRoom && coverage.missingTiles == 3)
+        #expect(coverage.fallback == 3 * 64 * 64 && coverage.blank == 0)
+    }
+
     /// Coverage equals the painted shares, estimated by many points.
     @Test(arguments: 0..<4) func coverageIsWhatIsPainted(seed: Int) throws {
         var dice = NaiveDice(seed: UInt64(seed + 800))
