@@ -124,7 +124,7 @@ struct Entry {
     var isUnavailable: Bool { !residency.isResident && (isLost || flags.contains(.absent)) }
     /// Whether removing the entry would lose no state.
     var isForgettable: Bool {
-        residency == .none && load == .none && needCount == 0 && leaseCount == 0 && !flags.contains(.pinned)
+        residency == .none && load == .none && !isInUse
     }
 
     var wantedList: EntryList {

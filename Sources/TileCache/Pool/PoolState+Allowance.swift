@@ -36,7 +36,7 @@ extension PoolState {
     mutating func mayAskSource(_ ticket: LoadTicket, isAsked: Bool = false, now: Int64) -> Bool {
         guard let load = loads[ticket], !load.isDemand, load.isNear else { return true }
         let entry = table[load.entry]
-        guard entry.needCount == 0, !entry.flags.contains(.pinned) else { return true }
+        guard !entry.isKept else { return true }
         let layer = ticket.key.layer
         switch layers[layer].allowance {
         case .never, .resident: guard isAsked else { return false }

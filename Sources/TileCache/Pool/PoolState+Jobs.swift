@@ -194,7 +194,7 @@ extension PoolState {
         let isOutdated = load.isOutdated
         if isOutdated { counters.loads.outdated += 1 }
         // The plan skipped a needed or pinned tile because it was being loaded.
-        let isWanted = table[number].needCount > 0 || table[number].flags.contains(.pinned)
+        let isWanted = table[number].isKept
         if isOutdated || (answer == .cancelled && isWanted) { effects.plans = true }
         if result == .pixels, !isOutdated {
             land(load, in: number, now: now)
@@ -298,7 +298,6 @@ extension PoolState {
     func isUnwanted(load id: LoadID) -> Bool {
         // The pins of a removed layer are cleared in steps: some may still be set.
         guard let load = loads[id], !layers[table[load.entry].key.layer].isRemoved else { return true }
-        return table[load.entry].needCount == 0 && load.wantedEpoch != queue.epoch
-            && !table[load.entry].flags.contains(.pinned)
+        return load.wantedEpoch != queue.epoch && !table[load.entry].isKept
     }
 }

@@ -109,7 +109,7 @@ extension PoolState {
         let entry = table[number]
         switch result {
         case .failed: return entry.retryAt == .max ? nil : entry.retryAt
-        case .refused: return entry.needCount > 0 || entry.flags.contains(.pinned) ? entry.retryAt : nil
+        case .refused: return entry.isKept ? entry.retryAt : nil
         case .pixels, .absent, .cancelled: return nil
         }
     }

@@ -36,6 +36,7 @@ extension FrameComposer {
         var gaps = [own]
         let area = clip.screenArea(of: own.offsetBy(x: offset, y: 0))
         let whole = area * (1 - Self.hair)
+        var hasStale = false
         func fill(from levels: some Sequence<Int>, takingRoom mayTakeRoom: Bool, drawsStale: Bool = true) {
             for level in levels {
                 if fallback.area >= whole { return }
@@ -44,9 +45,12 @@ extension FrameComposer {
                 for other in range {
                     let number = pool.table.find(TileKey(layer: layer.layer, other))
                     guard number != .none, isDrawable(pool.table[number].residency),
-                        mayTakeRoom || pool.table[number].isKept,
-                        drawsStale || !pool.table[number].flags.contains(.stale)
+                        mayTakeRoom || pool.table[number].isKept
                     else { continue }
+                    if !drawsStale, pool.table[number].flags.contains(.stale) {
+                        hasStale = true
+                        continue
+                    }
                     let rectangle = pyramid.worldRectangle(of: other)
                     var rest: [PixelRect] = []
                     for gap in gaps {
@@ -73,7 +77,7 @@ extension FrameComposer {
         let leasesFiner = takesRoom && leasesFiner && !pool.queue.lacksRoomForNeeds
         if !isAbsent { fill(from: finer, takingRoom: leasesFiner, drawsStale: false) }
         fill(from: (0..<tile.level).reversed(), takingRoom: takesRoom)
-        fill(from: finer, takingRoom: leasesFiner)
+        if isAbsent || hasStale { fill(from: finer, takingRoom: leasesFiner) }
         if fallback.area >= whole { fallback.area = area }
         return fallback
     }

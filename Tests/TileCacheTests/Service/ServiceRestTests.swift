@@ -59,10 +59,7 @@ import Testing
     @Test(arguments: 0..<10) func aLoadHasRoomForWhatItHolds(step: Int) throws {
         let service = VirtualService()
         // Twenty tiles of 16 KiB, tables of 23 KB, and up to two tiles more.
-        var configuration = TileCache.Configuration(byteLimit: .bytes(20 * 16_384 + 20_000 + step * 4096))
-        configuration.usesCompressedTier = false
-        service.drive(&configuration)
-        let cache = try TileCache(configuration)
+        let cache = try uncompressed(.bytes(20 * 16_384 + 20_000 + step * 4096), service)
         let source = VirtualSource(service, latency: 5_000_000, heldBytes: 16_384)
         let view = ServiceSetup.quiet(cache, [try source.add(to: cache, isBlocking: false)])
         draw(400, every: 10_000_000, of: view, cache, service) { _ in ServiceSetup.viewport(2000, 2000) }
@@ -76,10 +73,7 @@ import Testing
     /// Loads that hold more than the limit fit at no level: the view keeps its own. It was drawn at the coarsest one.
     @Test func aLoadThatNeverFitsMakesNoViewCoarser() throws {
         let service = VirtualService()
-        var configuration = TileCache.Configuration(byteLimit: .mebibytes(1))
-        configuration.usesCompressedTier = false
-        service.drive(&configuration)
-        let cache = try TileCache(configuration)
+        let cache = try uncompressed(.mebibytes(1), service)
         let source = VirtualSource(service, latency: 5_000_000, heldBytes: 1 << 30)
         let view = ServiceSetup.quiet(cache, [try source.add(to: cache, isBlocking: false)])
         draw(200, every: 10_000_000, of: view, cache, service) { _ in ServiceSetup.viewport(2000, 2000) }
@@ -94,10 +88,7 @@ import Testing
     func fallbacksOnScreenMakeWay(more: Int, hasOverview: Bool) throws {
         for drawsAlways in [true, false] {
             let service = VirtualService()
-            var configuration = TileCache.Configuration(byteLimit: .bytes((20 + more) * 16_384 + 30_000))
-            configuration.usesCompressedTier = false
-            service.drive(&configuration)
-            let cache = try TileCache(configuration)
+            let cache = try uncompressed(.bytes((20 + more) * 16_384 + 30_000), service)
             let source = VirtualSource(service, latency: 5_000_000)
             let view = ServiceSetup.quiet(cache, [try source.add(to: cache, isBlocking: false)])
             let isAsked = Lock(false)
@@ -130,10 +121,7 @@ import Testing
     /// A renderer's own list has two tiles more than there is room for: the overview stays in their place.
     @Test func fallbacksOfTilesThatNeverFitStay() throws {
         let service = VirtualService()
-        var configuration = TileCache.Configuration(byteLimit: .bytes(17 * 16_384 + 30_000))
-        configuration.usesCompressedTier = false
-        service.drive(&configuration)
-        let cache = try TileCache(configuration)
+        let cache = try uncompressed(.bytes(17 * 16_384 + 30_000), service)
         let layer = try VirtualSource(service, latency: 5_000_000).add(to: cache, isBlocking: false)
         let view = ServiceSetup.quiet(cache, [layer])
         draw(50, every: 10_000_000, of: view, cache, service) { _ in ServiceSetup.viewport(2000, 2000, scale: 1 / 64) }
@@ -152,10 +140,7 @@ import Testing
     @Test func aViewWithoutFallbacksIsNotAskedForRoom() throws {
         let service = VirtualService()
         // Two views of twenty tiles each; tables take some 30 KB.
-        var configuration = TileCache.Configuration(byteLimit: .bytes(25 * 16_384 + 60_000))
-        configuration.usesCompressedTier = false
-        service.drive(&configuration)
-        let cache = try TileCache(configuration)
+        let cache = try uncompressed(.bytes(25 * 16_384 + 60_000), service)
         let layer = try VirtualSource(service, latency: 5_000_000).add(to: cache, isBlocking: false)
         let (whole, short) = (ServiceSetup.quiet(cache, [layer]), ServiceSetup.quiet(cache, [layer]))
         draw(100, every: 10_000_000, of: whole, cache, service) { _ in ServiceSetup.viewport(1000, 1000) }
@@ -252,6 +237,14 @@ import Testing
             let missing = view.frame().missingTileCount
             #expect(missing == 0, "\(missing) missing; \(comment)")
         }
+    }
+
+    /// A cache without the compressed tier.
+    private func uncompressed(_ limit: ByteCount, _ service: VirtualService) throws -> TileCache {
+        var configuration = TileCache.Configuration(byteLimit: limit)
+        configuration.usesCompressedTier = false
+        service.drive(&configuration)
+        return try TileCache(configuration)
     }
 
     /// Draws a number of frames.
