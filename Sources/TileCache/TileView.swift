@@ -76,7 +76,8 @@ public final class TileView: Sendable {
     /// Handler called on ``callbackQueue`` when tiles that would improve the last frame are ready.
     ///
     /// Fallbacks on a blank view count too. Also called if tiles of the last frame that are not needed take the room of
-    /// missing ones: the next frame leaves them out. Coalesced, never re-entrant, never called after shutdown.
+    /// missing ones: the next frame leaves them out; and once these need no room any more, as after a permanent failure:
+    /// the next frame may have fallbacks again. Coalesced, never re-entrant, never called after shutdown.
     public var onTilesReady: (@Sendable () -> Void)? {
         get { core.read { $0.views[id]?.callback } }
         // The old handler may own frames and views, whose ends take the lock: release it outside of the lock.

@@ -1010,7 +1010,7 @@ TILECACHE_API tilecache_status tilecache_view_update_needed(
 
 /**
  * Sets a function called when tiles that would improve the last frame are ready, or if tiles of it that are not needed
- * take the room of missing ones.
+ * take the room of missing ones, or if these need no room any more, as after a permanent failure.
  *
  * Called once for many tiles, on a thread of the library, one call at a time for each view, and never after shutdown.
  *

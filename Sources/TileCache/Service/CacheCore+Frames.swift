@@ -22,7 +22,8 @@ extension CacheCore {
                 }
                 isMissing = isMissing || missing
             }
-            // Until all have landed: each plan begins without a lack, and fallbacks would come and go.
+            // Until all have landed, or none lacks room: each plan begins without a lack, and fallbacks would come and
+            // go.
             view.sparesRoom = isMissing && (view.sparesRoom || state.pool.queue.lacksRoomForNeeds)
             composer.leasesFiner = !view.sparesRoom
             if !isMissing, let contents = view.contents, contents.version == view.version(in: state) {

@@ -77,6 +77,15 @@ extension CoreState {
         for place in views.indices where views[place]?.takesRoom(in: pool) == true { callBack(view: place) }
     }
 
+    /// Calls the handlers of views whose next frame may lease fallbacks again, since nothing lacks room any more.
+    mutating func returnRoom() {
+        for place in views.indices where views[place]?.sparesRoom == true {
+            guard views[place]?.awaitsRoom(in: pool) == false else { continue }
+            views[place]?.sparesRoom = false
+            callBack(view: place)
+        }
+    }
+
     /// Declares the call of a view's handler, unless it has none or one is pending.
     mutating func callBack(view place: Int) {
         guard let serial = views[place]?.serial, views[place]?.callback != nil, views[place]?.isCallbackQueued == false,

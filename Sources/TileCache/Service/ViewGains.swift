@@ -17,6 +17,18 @@ extension ViewRecord {
         }
         return false
     }
+
+    /// Whether a needed tile waits until it is tried again, after a refusal of memory that there may be.
+    func awaitsRoom(in pool: borrowing PoolState) -> Bool {
+        for layer in model.layers {
+            for number in layer.needs.entries where number != .none {
+                // One that has failed waits for its source.
+                guard pool.table[number].flags.intersection([.refused, .failed]) == .refused else { continue }
+                if pool.fitsLimit(layer: layer.layer, beside: pool.refusedBytes(of: number)) { return true }
+            }
+        }
+        return false
+    }
 }
 
 extension ViewLayer {

@@ -10,7 +10,7 @@ struct ViewRecord: Sendable {
     var callbackQueue: DispatchQueue?
     var isCallbackQueued = false
     var recorder: PanTraceRecorder?
-    /// Whether needed tiles have lacked room since all were there.
+    /// Whether needed tiles have lacked room, and some may still do.
     var sparesRoom = false
     /// Contents of the last frame.
     var contents: FrameContents?

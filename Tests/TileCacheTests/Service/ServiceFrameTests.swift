@@ -174,4 +174,41 @@ import Testing
         #expect(replay.zoomDemands.total == cache.statistics.zoom.total)
         #expect(cache.statistics.zoom.total > 0)
     }
+
+    /// Frames of a renderer that draws when it is asked to give up their fallbacks for tiles without room. If these fail
+    /// for good, the fallback that is left is drawn again. The area stayed blank: no call followed.
+    @Test(arguments: [5, 6]) func fallbacksAreDrawnAgainOnceNothingLacksRoom(lostLevel: Int) throws {
+        // Room for two tiles. A view at level 5 or 6 needs two, each with another parent.
+        let scene = try StillScene(tiles: 2, workers: 1) { $0.fitsLevelToBudget = false }
+        let layer = try scene.cache.addLayer(LosingSource(level: lostLevel), pyramid: scene.pyramid)
+        let view = ServiceSetup.quiet(scene.cache, [layer])
+        let isAsked = Lock(false)
+        view.onTilesReady = { isAsked.withLock { $0 = true } }
+        var frame = view.frame()
+        func show(level: Int) {
+            let scale = level == 6 ? 1 : 0.5
+            view.update(TileViewport(center: WorldPoint(x: 128, y: 32), width: 64, height: 32, scale: scale))
+            repeat {
+                isAsked.withLock { $0 = false }
+                frame = view.frame()
+                scene.run()
+            } while isAsked.withLock({ $0 })
+        }
+        show(level: 11 - lostLevel)
+        #expect(frame.count == 2 && frame.missingTileCount == 0)
+        show(level: lostLevel)
+        // The other one has made way.
+        #expect(frame.unavailable.count == 2 && frame.count == 1, "\(frame), \(scene.cache.statistics)")
+    }
+}
+
+/// A source whose tiles of one level fail for good.
+private struct LosingSource: BlockingTileSource {
+    let level: Int
+
+    func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
+        guard tile.level != level else { throw TileFailure.permanent }
+        fill(&pixels, with: expectedPixel(layer: 0, tile))
+        return .pixels
+    }
 }
