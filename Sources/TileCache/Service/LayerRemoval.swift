@@ -64,7 +64,8 @@ extension CoreState {
 extension LayerRecord {
     mutating func forgetSource() {
         (source, decoder, reporting) = (nil, nil, nil)
-        tiers = nil
+        // The options hold the stores, too.
+        (tiers, options.stores, options.profile) = (nil, nil, nil)
     }
 }
 

@@ -15,7 +15,8 @@ struct LayerRecord: Sendable {
     /// The source, if it reports memory of its own.
     var reporting: (any MemoryReportingSource)?
     let pyramid: TilePyramid
-    let options: LayerOptions
+    /// Without stores and profile once the layer is removed or the cache shut down.
+    var options: LayerOptions
     /// Bytes charged to the ledger.
     let byteCount: Int
     /// Sizes by level.

@@ -585,6 +585,21 @@ import Testing
         run.scene.run()
         #expect(known == nil && bytes() == 0 && run.counts == before && before[0].writes == 2)
     }
+
+    /// The table keeps the record of a removed layer while a later one exists.
+    @Test func aStoreEndsWithItsLayerWhileALaterOneStays() throws {
+        var store: MemoryStore? = MemoryStore(memorySize: .bytes(4096))
+        weak let known = store
+        let run = try Run([try #require(store)], Origin())
+        _ = try run.scene.cache.addLayer(Origin() as any BlockingTileSource, pyramid: run.scene.pyramid)
+        store = nil
+        run.need(0..<2)
+        #expect(known != nil && run.counts[0].writes == 2)
+        run.scene.cache.removeLayer(run.layer)
+        run.scene.run()
+        let bytes = run.scene.cache.core.read { $0.pool.ledger[.stores] }
+        #expect(known == nil && bytes == 0)
+    }
 }
 
 extension MemoryStore {
