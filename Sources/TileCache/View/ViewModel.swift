@@ -90,7 +90,9 @@ struct ViewModel: Sendable {
     func hasRested(at now: Int64, for span: Int64 = 1_000_000_000) -> Bool { !hasMoved && now - lastMoved >= span }
 
     /// Whether the view has a destination that it has not reached yet.
-    func isHeadingElsewhere(at now: Int64) -> Bool { destination.map { $0.time.nanoseconds > now } ?? false }
+    func isHeadingElsewhere(at now: Int64) -> Bool {
+        destination.map { $0.isAhead(at: now) && $0.viewport != viewport } ?? false
+    }
 
     /// How far back policies look: in nanoseconds, and in frames.
     private static let historyTime: Int64 = 100_000_000

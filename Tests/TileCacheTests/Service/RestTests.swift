@@ -70,6 +70,12 @@ import Testing
         let far = ViewportDestination(viewport: ServiceSetup.viewport(3000, 3000), time: later)
         views[1].update(ServiceSetup.viewport(900, 900), destination: far)
         #expect(!haveRested(after: 5 * second - 1) && haveRested(after: 5 * second))
+        // Where the view is, and what cannot be drawn, is no place to go.
+        for place in [ServiceSetup.viewport(900, 900), ServiceSetup.viewport(.nan, 900)] {
+            let end = ViewportDestination(viewport: place, time: later)
+            views[1].update(ServiceSetup.viewport(900, 900), destination: end)
+            #expect(haveRested(after: second))
+        }
         scene.run()
     }
 
