@@ -98,11 +98,7 @@ extension CacheCore {
             state.workers.rest(worker)
             // Nothing else may happen that would make a plan.
             if state.pool.queue.lacksRoomForNeeds, state.hasCrowdedView { state.effects.plans = true }
-            if state.pool.onlyLeasesMakeRoom {
-                state.askForRoom()
-            } else if state.pool.hasRoomForNeeds {
-                state.returnRoom()
-            }
+            state.settleRoom()
             return .idle
         }
         switch job {

@@ -190,6 +190,9 @@ extension CacheCore {
         perform { state in
             state.returnCodec(work.codec, wakes: wakes)
             finish(&state, result)
+            // Workers that came to rest meanwhile have left that to the end of this work, which wakes none if the plan
+            // is done.
+            if wakes > 0, state.pool.queue.rest <= 0 { state.settleRoom() }
         }
         return result
     }

@@ -72,13 +72,22 @@ extension CoreState {
         }
     }
 
+    /// Calls the handlers of views that should lease other fallbacks, if nothing under way decides about the room.
+    mutating func settleRoom() {
+        if pool.onlyLeasesMakeRoom {
+            askForRoom()
+        } else if pool.hasRoomForNeeds {
+            returnRoom()
+        }
+    }
+
     /// Calls the handlers of views whose next frame may lease less.
-    mutating func askForRoom() {
+    private mutating func askForRoom() {
         for place in views.indices where views[place]?.takesRoom(in: pool) == true { callBack(view: place) }
     }
 
     /// Calls the handlers of views whose next frame may lease fallbacks again, since nothing lacks room any more.
-    mutating func returnRoom() {
+    private mutating func returnRoom() {
         for place in views.indices where views[place]?.sparesRoom == true {
             guard views[place]?.awaitsRoom(in: pool) == false else { continue }
             views[place]?.sparesRoom = false

@@ -200,6 +200,34 @@ import Testing
         // The other one has made way.
         #expect(frame.unavailable.count == 2 && frame.count == 1, "\(frame), \(scene.cache.statistics)")
     }
+
+    /// Also if the workers have come to rest while a frame decompresses a tile.
+    @Test func theEndOfAFramesOwnWorkMayReturnRoom() throws {
+        let scene = try StillScene(tiles: 16, workers: 1) { $0.usesCompressedTier = true }
+        let layer = try scene.cache.addLayer(LosingSource(level: 5), pyramid: scene.pyramid)
+        let view = ServiceSetup.quiet(scene.cache, [layer])
+        let lost = NeededTile(layer: layer, tile: TileCoordinate(level: 5, column: 0, row: 0))
+        let cold = NeededTile(layer: layer, tile: scene.tile(0))
+        for list in [[lost, cold], [lost]] {
+            view.update(needing: list)
+            scene.run()
+        }
+        #expect(scene.cache.demote(cold.tile, of: layer))
+        let isAsked = Lock(false)
+        view.onTilesReady = { isAsked.withLock { $0 = true } }
+        let core = scene.cache.core
+        core.perform { $0.views[0]?.sparesRoom = true }
+        view.update(needing: [lost, cold])
+        scene.meanwhile = {
+            guard core.lock.withLock({ $0.pool.codecJobs.count > 0 }) else { return false }
+            scene.run()
+            return true
+        }
+        #expect(view.frame().missingTileCount == 1)
+        scene.meanwhile = nil
+        scene.run()
+        #expect(isAsked.withLock { $0 })
+    }
 }
 
 /// A source whose tiles of one level fail for good.
