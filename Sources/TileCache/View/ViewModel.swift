@@ -253,6 +253,8 @@ struct ViewModel: Sendable {
 
     /// Updates the needed tiles to the renderer's own list.
     mutating func update(_ list: NeededList, now: Int64, pool: inout PoolState) {
+        // The list takes their place: layers that are added later need nothing of a former viewport.
+        (viewport, destination) = (nil, nil)
         hasMoved = false
         needsVersion &+= 1
         shortfallBytes = 0

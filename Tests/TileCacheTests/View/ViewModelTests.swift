@@ -67,6 +67,21 @@ import Testing
         }
     }
 
+    /// A list takes the place of the viewport and its destination. Layers that are added later need nothing of them.
+    @Test func aListReplacesTheViewport() throws {
+        let small = TilePool(tiles: 100)
+        _ = small.pool.addLayer(tileBytes: TilePool.tileBytes)
+        var view = try model()
+        _ = view.update(ServiceSetup.viewport(900, 900), now: 0, pool: &small.pool)
+        let end = MonotonicTime(nanoseconds: 9)
+        view.destination = ViewportDestination(viewport: ServiceSetup.viewport(3000, 3000), time: end)
+        view.update(needed(list([1]), by: view), now: 1, pool: &small.pool)
+        #expect(view.viewport == nil && !view.isHeadingElsewhere(at: 2))
+        let pyramid = try ServiceSetup.pyramid()
+        view.setLayers((0..<2).map { (id: LayerID($0), pyramid: pyramid) }, now: 2, pool: &small.pool)
+        #expect(view.layers.map(\.needs.tiles.count) == [1, 0])
+    }
+
     /// Equally important tiles keep the order of the list.
     @Test func aListIsOrderedByImportanceAlone() throws {
         let small = TilePool(tiles: 100)
