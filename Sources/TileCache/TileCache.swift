@@ -94,7 +94,7 @@ public final class TileCache: Sendable {
     /// Adds a layer with a blocking source.
     ///
     /// - Throws: ``TileCacheError/invalidLayer(_:)`` if a tile is larger than the limit or than can be addressed, or if
-    ///   there are 65,536 layers already.
+    ///   there are 65,536 layers already; ``TileCacheError/isShutDown``.
     public func addLayer(
         _ source: any BlockingTileSource,
         pyramid: TilePyramid,
@@ -106,7 +106,7 @@ public final class TileCache: Sendable {
     /// Adds a layer with an asynchronous source.
     ///
     /// - Throws: ``TileCacheError/invalidLayer(_:)`` if a tile is larger than the limit or than can be addressed, or if
-    ///   there are 65,536 layers already.
+    ///   there are 65,536 layers already; ``TileCacheError/isShutDown``.
     public func addLayer(
         _ source: any TileSource,
         pyramid: TilePyramid,

@@ -39,6 +39,8 @@ extension CacheCore {
             LayerRecord.byteCount(of: pyramid) + (synthesis?.spare.byteCount ?? 0)
             + (tiers == nil ? 0 : LayerTiers.byteCount(of: pyramid)) + (options.profile?.byteCount ?? 0)
         let added = perform { [levelBytes] state -> Result<LayerID, TileCacheError>? in
+            // The shutdown has released all sources: this one would stay, and with it what holds it.
+            guard !state.isShutDown else { return .failure(.isShutDown) }
             // Other layers may have been added or removed since the checks.
             if let error = state.layers.error(guaranteeing: options.share) { return .failure(error) }
             let isNewSize = !state.pool.slots.has(slotBytes: slotBytes)

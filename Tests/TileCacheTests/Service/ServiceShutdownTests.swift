@@ -141,6 +141,17 @@ import Testing
         #expect(cache.shutdown(timeout: .nanoseconds(Self.long)))
     }
 
+    /// It would keep its source, and never load a tile.
+    @Test func noLayerIsAddedAfterwards() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(4))
+        #expect(cache.shutdown(timeout: .nanoseconds(Self.long)))
+        let before = cache.statistics.memory.bookkeeping
+        #expect(throws: TileCacheError.isShutDown) {
+            _ = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
+        }
+        #expect(cache.statistics.memory.bookkeeping == before)
+    }
+
     @Test func manyThreadsMayShutDownAtOnce() throws {
         for _ in 0..<20 {
             let cache = try TileCache(byteLimit: .mebibytes(4), workers: 3)
