@@ -90,6 +90,41 @@ struct ScreenDrawing {
         return finer
     }
 
+    /// Adds coarser tiles over what a drawing leaves out, the nearest first.
+    ///
+    /// In pyramids that are not of powers of two a tile lies in several tiles of a coarser level. Uploads are decided
+    /// without these parts: fallbacks that several wants share could take all slots, and none of them could be replaced.
+    func addRest(of want: TextureWant, to drawing: inout Drawing) {
+        guard drawing.covered < Self.whole else { return }
+        let own = pyramid.worldRectangle(of: want.tile)
+        var gaps = [own]
+        func fill(_ rectangle: PixelRect, _ body: (PixelRect) -> Void) {
+            var rest: [PixelRect] = []
+            for gap in gaps {
+                let part = gap.intersection(rectangle)
+                guard part.area > own.area * (1 - Self.whole) else {
+                    rest.append(gap)
+                    continue
+                }
+                gap.appendRest(without: part, to: &rest)
+                body(part)
+            }
+            gaps = rest
+        }
+        for part in drawing.parts { fill(part.rectangle) { _ in } }
+        for level in stride(from: want.tile.level - 1, through: 0, by: -1) where table.hasTiles(ofLevel: level) {
+            let range = pyramid.range(overlapping: own, at: level)
+            guard range.count <= 64 else { continue }
+            for tile in range {
+                guard let slot = table.find(TextureKey(layer: layer, tile: tile)) else { continue }
+                fill(pyramid.worldRectangle(of: tile)) {
+                    drawing.parts.append(Drawing.Part(slot: slot, tile: tile, rectangle: $0))
+                    drawing.covered += $0.area / own.area
+                }
+            }
+        }
+    }
+
     func deficit(ofAncestorAt level: Int, of tile: TileCoordinate, covering covered: Double) -> Double {
         covered * Double(tile.level - level) + (1 - covered) * blank
     }

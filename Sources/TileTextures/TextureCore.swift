@@ -131,7 +131,9 @@ package struct TextureCore: Sendable {
         var result = TextureResult(slotCount: table.slots.count, levelBias: bias.value)
         var distinct: Set<TextureKey> = []
         var waiting: Set<TextureKey> = []
-        for (want, drawing) in zip(screen.wants, drawings) {
+        for (want, decided) in zip(screen.wants, drawings) {
+            var drawing = decided
+            if drawing.covered < 1 { look(at: want.layer).addRest(of: want, to: &drawing) }
             let key = key(ofLayer: want.layer, want.tile)
             distinct.insert(key)
             if drawing.kind != .exact, pending[key] != nil { waiting.insert(key) }

@@ -224,6 +224,32 @@ import Testing
         #expect(step.result.holeCount == 0 && !step.result.placements.contains { $0.isExact })
     }
 
+    /// In a pyramid that is not of powers of two a tile lies in two coarser ones.
+    @Test func theRestOfATileIsDrawnFromOtherCoarserTiles() throws {
+        func level(_ width: Int, _ height: Int, _ scale: Double) -> PyramidLevel {
+            PyramidLevel(width: width, height: height, tileWidth: 64, tileHeight: 64, worldPixelsPerPixel: scale)
+        }
+        let levels = [level(256, 26, 2.5), level(640, 64, 1)]
+        let pyramid = try TilePyramid(worldWidth: 640, worldHeight: 64, levels: levels)
+        var screen = TextureScreen(
+            layers: [FrameLayer(id: LayerID(0), pyramid: pyramid, format: .rgba8)],
+            viewport: TextureScene.viewport(160, 32, 64, 64)
+        )
+        let box = PixelRect(minX: 128, minY: 0, maxX: 192, maxY: 64)
+        screen.wants = [TextureWant(layer: 0, tile: tile(1, 2, 0), worldRectangle: box)]
+        let bytes = TextureScene.tileBytes
+        screen.tiles = [
+            TextureTile(layer: 0, tile: tile(0, 1, 0), generation: 1, bytes: bytes),
+            TextureTile(layer: 0, tile: tile(0, 0, 0), generation: 1, bytes: bytes, worth: 1),
+        ]
+        var core = try TextureCore(TextureScene.options(slots: 4))
+        _ = core.begin(screen)
+        let result = core.finish()
+        #expect(result.placements.map(\.identity.tile) == [tile(0, 1, 0), tile(0, 0, 0)] && result.holeCount == 0)
+        #expect(result.placements.map(\.worldRectangle.minX) == [160, 128])
+        #expect(result.placements.last?.slotRectangle == PixelRect(minX: 51.2, minY: 0, maxX: 64, maxY: 25.6))
+    }
+
     @Test func aLoweredLimitKeepsWhatIsOnScreen() throws {
         var scene = try TextureScene()
         scene.makeReady(0...6)

@@ -85,7 +85,7 @@ extension FrameComposer {
 
 extension PixelRect {
     /// Appends the up to four parts of a rectangle that lie outside of another one within it.
-    fileprivate func appendRest(without part: PixelRect, to rest: inout [PixelRect]) {
+    package func appendRest(without part: PixelRect, to rest: inout [PixelRect]) {
         for piece in [
             PixelRect(minX: minX, minY: minY, maxX: maxX, maxY: part.minY),
             PixelRect(minX: minX, minY: part.minY, maxX: part.minX, maxY: part.maxY),
