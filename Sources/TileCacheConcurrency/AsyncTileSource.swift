@@ -1,6 +1,8 @@
 public import TileCache
 
 /// A source whose tiles come from `async` functions, such as URL sessions and actors.
+///
+/// It may also be a ``TileCache/TileDecoder`` or a ``TileCache/MemoryReportingSource``.
 public protocol AsyncTileSource: Sendable {
     /// Writes a tile's pixels into the cache's memory.
     typealias Writer = @Sendable (inout TilePixels) throws -> TileOutcome
@@ -33,8 +35,9 @@ extension TileCache {
 }
 
 /// Runs each load as a task.
-private struct TaskSource: TileSource {
+private struct TaskSource: SourceAdapter {
     let source: any AsyncTileSource
+    var original: any Sendable { source }
 
     func requestTile(_ request: TileRequest) {
         let task = Task { [source] in

@@ -86,6 +86,15 @@ private final class GatedSource: AsyncTileSource {
     }
 }
 
+/// An `async` source with memory of its own.
+private final class Archive: AsyncTileSource, MemoryReportingSource {
+    let heldMemory: ByteCount = .mebibytes(1)
+
+    func load(_ tile: TileCoordinate) async throws -> Writer {
+        return { pixels in .absent }
+    }
+}
+
 /// On the main actor, as a window is.
 @MainActor @Suite(.timeLimit(.minutes(60))) struct ConcurrencyTests {
     private func make(_ source: any AsyncTileSource) throws -> (TileCache, LayerID, TileView) {
@@ -179,6 +188,18 @@ private final class GatedSource: AsyncTileSource {
         try #require(try await reaches { source.cancelled == 8 && source.started == 12 })
         cache.removeLayer(layer)
         try #require(try await reaches { source.cancelled == 12 })
+    }
+
+    /// Memory that a source reports counts in the cache's limit, once for both layers.
+    @Test func memoryOfSourcesCounts() throws {
+        func bookkeeping(_ source: any AsyncTileSource) throws -> Int {
+            let cache = try TileCache(byteLimit: .mebibytes(4))
+            let pyramid = try TilePyramid.powerOfTwo(worldWidth: 1024, worldHeight: 1024, tileSize: 64)
+            for _ in 0..<2 { _ = try cache.addLayer(source, pyramid: pyramid) }
+            return cache.statistics.memory.bookkeeping.bytes
+        }
+        let added = try bookkeeping(Archive()) - bookkeeping(GatedSource())
+        #expect((1 << 20..<2 << 20).contains(added))
     }
 
     @Test func failuresAndAbsentTilesAreTold() async throws {

@@ -7,8 +7,10 @@ enum AnySource: Sendable {
 
     private var object: Any {
         switch self {
-        case .blocking(let source): source
-        case .asynchronous(let source): source
+        case .blocking(let source): return source
+        case .asynchronous(let source):
+            if let adapter = source as? any SourceAdapter { return adapter.original }
+            return source
         }
     }
 

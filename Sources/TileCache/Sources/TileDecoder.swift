@@ -1,8 +1,7 @@
 /// A source whose encoded bytes may be a tile's compressed form: JPEG, WebP, others.
 ///
-/// A ``TileSource`` or ``BlockingTileSource`` that is also a `TileDecoder` passes the bytes with
-/// ``TilePixels/keepEncoded(_:)`` as it writes the pixels. They replace the cache's own compression if they are
-/// smaller, and are decoded before the tile is next drawn.
+/// A source that is also a `TileDecoder` passes the bytes with ``TilePixels/keepEncoded(_:)`` as it writes the pixels.
+/// They replace the cache's own compression if they are smaller, and are decoded before the tile is next drawn.
 public protocol TileDecoder: Sendable {
     /// Decodes the pixels of a tile. Called on worker threads, several at a time, without any lock held.
     ///

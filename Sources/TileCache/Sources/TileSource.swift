@@ -30,6 +30,12 @@ public protocol TileSource: Sendable {
     func requestTile(_ request: TileRequest)
 }
 
+/// A source that stands for one of another protocol, which may also decode or report memory.
+package protocol SourceAdapter: TileSource {
+    /// The source that it stands for.
+    var original: any Sendable { get }
+}
+
 /// A synchronous source: a function that returns when the pixels are written.
 ///
 /// Called on worker threads, several at a time; may block.
