@@ -86,19 +86,26 @@ extension ViewModel {
             )
         }
         for layer in layers {
-            var last: TileKey?
+            var last: TileRange?
             for key in layer.needs.tiles where key.level > 0 {
-                // Neighbours have the same coarse ancestors.
+                let own = layer.pyramid.worldRectangle(of: key.coordinate)
                 for level in 0..<key.level {
-                    guard let ancestor = layer.pyramid.ancestor(of: key.coordinate, at: level) else { continue }
-                    let coarse = TileKey(layer: layer.layer, ancestor)
-                    if coarse == last { break }
-                    let number = pool.table.find(coarse)
-                    guard number != .none, isDrawable(number) else { continue }
-                    if !tiles.contains(where: { $0.layer == layer.id && $0.tile == ancestor }), tiles.count < limit {
-                        append(number, of: layer.id, worth: .infinity)
+                    // Several tiles, if the pyramid is not of powers of two.
+                    let range = layer.pyramid.range(overlapping: own, at: level)
+                    // Neighbours have the same coarse ancestors.
+                    if range == last { break }
+                    guard range.count <= FrameComposer.mostTilesOfALevel else { continue }
+                    var isFound = false
+                    for tile in range {
+                        let number = pool.table.find(TileKey(layer: layer.layer, tile))
+                        guard number != .none, isDrawable(number) else { continue }
+                        isFound = true
+                        if !tiles.contains(where: { $0.layer == layer.id && $0.tile == tile }), tiles.count < limit {
+                            append(number, of: layer.id, worth: .infinity)
+                        }
                     }
-                    last = coarse
+                    guard isFound else { continue }
+                    last = range
                     break
                 }
             }

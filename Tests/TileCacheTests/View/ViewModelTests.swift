@@ -92,6 +92,23 @@ import Testing
         #expect(view.layers[0].needs.tiles.map(\.coordinate.column) == [20, 11] + columns)
     }
 
+    /// In a pyramid that is not of powers of two a needed tile lies in two coarser ones.
+    @Test func allOfTheCoarsestTilesOverTheScreenAreUpcoming() throws {
+        let levels = [(256, 26, 2.5), (640, 64, 1.0)].map { width, height, scale in
+            PyramidLevel(width: width, height: height, tileWidth: 64, tileHeight: 64, worldPixelsPerPixel: scale)
+        }
+        let pyramid = try TilePyramid(worldWidth: 640, worldHeight: 64, levels: levels)
+        let small = TilePool(tiles: 16)
+        let coarse = (0...1).map { TileCoordinate(level: 0, column: $0, row: 0) }
+        for tile in coarse { small.load(TileKey(layer: 0, tile)) }
+        var view = ViewModel(layers: [ViewLayer(id: LayerID(0), pyramid: pyramid)], selection: TileLevelSelection())
+        let viewport = TileViewport(center: WorldPoint(x: 160, y: 32), width: 64, height: 64)
+        _ = view.update(viewport, now: 0, pool: &small.pool)
+        let found = view.upcoming(limit: 8, in: small.pool, drawsCompressed: false)
+        #expect(view.layers[0].needs.tiles.map(\.coordinate) == [TileCoordinate(level: 1, column: 2, row: 0)])
+        #expect(found.map(\.tile) == coarse && found.allSatisfy { $0.worth == .infinity })
+    }
+
     /// Without a coarser level the needed tiles stay, and what they would take is reported all the same.
     @Test func aShortfallOfTheCoarsestLevelIsReported() throws {
         let small = TilePool(tiles: 16)
