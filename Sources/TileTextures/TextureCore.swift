@@ -54,7 +54,8 @@ struct FormerSlot: Sendable {
 
 /// The decisions of texture slots: identities and areas in, slots out. Without pixels, leases, clocks and threads.
 ///
-/// For each frame: ``begin(_:)``, ``drop(_:)`` for tiles that are not available any more, and ``finish()``.
+/// For each frame: ``begin(_:)``, ``drop(_:)`` for tiles that are not available any more, ``decideAgain()`` if none is,
+/// and ``finish()``.
 package struct TextureCore: Sendable {
     package let options: TextureSlotOptions
     package internal(set) var statistics = TextureStatistics()
@@ -122,6 +123,12 @@ package struct TextureCore: Sendable {
             $0.table.release(pick.slot)
             for former in pick.former { $0.table.restore(former.slot, former.held) }
         }
+    }
+
+    /// Decides again after all uploads of a frame were undone. Their tiles are not chosen again.
+    package mutating func decideAgain() -> [TexturePick] {
+        if picks.isEmpty, !pending.isEmpty { decideUploads() }
+        return picks
     }
 
     /// Ends a frame: what it draws once the uploads are done.

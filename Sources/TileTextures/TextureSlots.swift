@@ -66,7 +66,13 @@ public struct TextureSlots: Sendable {
                 )
             )
         }
-        let uploads = leases(of: core.begin(screen), leased, screen, view)
+        var picks = core.begin(screen)
+        var uploads = leases(of: picks, leased, screen, view)
+        // Otherwise a renderer that draws again after uploads only would leave ready tiles waiting.
+        while uploads.isEmpty, !picks.isEmpty {
+            picks = core.decideAgain()
+            uploads = leases(of: picks, leased, screen, view)
+        }
         let result = core.finish()
         return TextureFrame(
             uploads: uploads,

@@ -88,6 +88,22 @@ import Testing
         #expect(core.statistics.uploads == 1 && core.statistics.evictions == 0)
     }
 
+    /// A frame that needs an upload has one, also if the most valuable tile has gone.
+    @Test func anotherTileIsUploadedInPlaceOfAnUndoneOne() throws {
+        var scene = try TextureScene()
+        scene.makeReady(6...6)
+        scene.ready[tile(4, 8, 8)] = 1
+        scene.upcoming = [(tile(4, 8, 8), .infinity)]
+        var core = try TextureCore(TextureScene.options(slots: 8, tilesPerFrame: 1))
+        let screen = scene.screen(Self.four)
+        let undone = core.begin(screen)
+        #expect(undone.map { screen.tiles[$0.tile].tile } == [tile(4, 8, 8)])
+        for pick in undone { core.drop(pick) }
+        let picks = core.decideAgain()
+        #expect(picks.count == 1 && picks.allSatisfy { Self.fourTiles.contains(screen.tiles[$0.tile].tile) })
+        #expect(core.finish().placements.map(\.isExact) == [true] && core.statistics.uploads == 1)
+    }
+
     @Test func undoneUploadsLeaveOlderPixels() throws {
         var scene = try TextureScene()
         let other = tile(6, 40, 40)
