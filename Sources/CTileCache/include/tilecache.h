@@ -270,7 +270,8 @@ typedef struct tilecache_configuration {
  *
  * @param configuration receives the defaults.
  * @param struct_size sizeof(tilecache_configuration).
- * @return TILECACHE_ERROR_INVALID_ARGUMENT if the pointer is NULL or the size is not that of any version.
+ * @return TILECACHE_ERROR_INVALID_ARGUMENT if the pointer is NULL, or the size is less than that of a size_t or more
+ *         than 4,096.
  */
 TILECACHE_API tilecache_status tilecache_configuration_init(tilecache_configuration *configuration, size_t struct_size);
 
@@ -1004,6 +1005,8 @@ typedef struct tilecache_needed_tile {
  *        if there are none.
  * @param tile_count number of tiles, 0 to 2^20.
  * @param tile_size sizeof(tilecache_needed_tile).
+ * @return TILECACHE_ERROR_INVALID_ARGUMENT for a layer that the cache does not have, such as one that was removed, or an
+ *         importance that is not finite; the view keeps its last tiles. TILECACHE_ERROR_SHUT_DOWN.
  */
 TILECACHE_API tilecache_status tilecache_view_update_needed(
     tilecache_view *view, const tilecache_needed_tile *tiles, size_t tile_count, size_t tile_size);
