@@ -36,6 +36,7 @@ struct SharedStoreState {
     /// Names held at most: a data set each, of which a process has few.
     static let mostGenerations = 1024
     static let mostSmallWrites = 1024
+    static let writesAtOnce = 16
 
     var isClosed = false
     var isWriting = false
@@ -104,11 +105,13 @@ struct SharedStoreState {
         return true
     }
 
-    /// Takes all writes. Their bytes stay counted until ``finish(_:)``.
+    /// Takes the oldest writes, few at a time: queries and removals wait for them. Their bytes stay counted until
+    /// ``finish(_:)``.
     mutating func takeWrites() -> [Write] {
-        defer { writes = [] }
-        if writes.isEmpty { isWriting = false }
-        return writes
+        let taken = Array(writes.prefix(Self.writesAtOnce))
+        writes.removeFirst(taken.count)
+        if taken.isEmpty { isWriting = false }
+        return taken
     }
 
     mutating func finish(_ write: Write) {

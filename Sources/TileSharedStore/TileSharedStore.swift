@@ -199,7 +199,7 @@ public final class TileSharedStore: TileStore {
         let end = MonotonicTime.now.nanoseconds + 10 * options.answerTime.nanoseconds
         let isSent = SharedResult<Bool>()
         writer.queue.async { [self] in
-            send(until: end)
+            while sendSome(until: end) {}
             isSent.set(true)
         }
         _ = isSent.wait(nanoseconds: end - MonotonicTime.now.nanoseconds)
@@ -337,29 +337,32 @@ public final class TileSharedStore: TileStore {
             defer { state.isWriting = true }
             return (true, !state.isWriting)
         }
-        if isIdle { writer.queue.async { [self] in send(until: .max) } }
+        if isIdle { writer.queue.async { [self] in sendAll() } }
         return isTaken ? .accepted : .dropped
     }
 
-    /// Sends all that is buffered; what is left at a time is dropped.
-    private func send(until end: Int64) {
-        while true {
-            let writes = state.withLock { $0.takeWrites() }
-            if writes.isEmpty { return }
-            for write in writes {
-                let isStored = MonotonicTime.now.nanoseconds < end && send(write)
-                state.withLock { state in
-                    state.finish(write)
-                    if write.isRelease { return }
-                    guard isStored else {
-                        state.statistics.dropped += 1
-                        return
-                    }
-                    state.statistics.writes += 1
-                    state.statistics.bytesWritten += .bytes(write.byteCount)
+    /// Sends what is buffered. Other work of the queue runs in between: while tiles are put all the time, this has no end.
+    private func sendAll() {
+        if sendSome(until: .max) { writer.queue.async { [self] in sendAll() } }
+    }
+
+    /// Sends some of what is buffered, or drops it after a time; `false` if there is nothing.
+    private func sendSome(until end: Int64) -> Bool {
+        let writes = state.withLock { $0.takeWrites() }
+        for write in writes {
+            let isStored = MonotonicTime.now.nanoseconds < end && send(write)
+            state.withLock { state in
+                state.finish(write)
+                if write.isRelease { return }
+                guard isStored else {
+                    state.statistics.dropped += 1
+                    return
                 }
+                state.statistics.writes += 1
+                state.statistics.bytesWritten += .bytes(write.byteCount)
             }
         }
+        return !writes.isEmpty
     }
 
     private func send(_ write: SharedStoreState.Write) -> Bool {

@@ -40,6 +40,24 @@ import TileCache
         #expect(state.statistics.failures == 1)
     }
 
+    /// Queries of generations and removals have their turn between the writes, also if these never end.
+    @Test func writesAreTakenInOrderFewAtATime() {
+        var state = SharedStoreState(servers: 1, connections: 1)
+        state.isWriting = true
+        var columns: [Int] = []
+        for column in 0..<100 {
+            let tile = TileCoordinate(level: 9, column: column, row: 0)
+            let key = TileStoreKey(namespace: TileStoreNamespace(high: 1, low: 2), tile: tile)
+            let isTaken = state.enqueue(.release(key), limit: 0)
+            #expect(isTaken)
+        }
+        while case let writes = state.takeWrites(), !writes.isEmpty {
+            #expect(writes.count <= SharedStoreState.writesAtOnce && state.isWriting)
+            for case .release(let key) in writes { columns.append(key.tile.column) }
+        }
+        #expect(columns == Array(0..<100) && !state.isWriting)
+    }
+
     /// What may be confirmed does not expire on the servers, and nothing does before it stops being fresh.
     @Test(
         arguments: [
