@@ -40,6 +40,8 @@ struct SharedStoreState {
 
     var isClosed = false
     var isWriting = false
+    /// Whether a caller has waited in vain for work of the writer that has not ended yet.
+    var isWriterLate = false
     var statistics = TileStoreStatistics()
     private(set) var breakers: [CircuitBreaker]
     /// Server that each connection waits for at present, the writer's last.

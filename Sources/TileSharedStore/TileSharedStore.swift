@@ -22,7 +22,7 @@ public final class TileSharedStore: TileStore {
     public let servers: [SharedServer]
     private let options: TileSharedStoreOptions
     private let lanes: [SharedLane]
-    private let writer: SharedLane
+    let writer: SharedLane
     private let state: Lock<SharedStoreState>
 
     /// Creates a store. Connects when it is first used: a server may be down.
@@ -161,9 +161,9 @@ public final class TileSharedStore: TileStore {
         raiseGeneration(of: namespace, to: generation(of: namespace) + 1)
     }
 
-    /// Queries the servers.
+    /// Queries the servers. If that takes too long, the result is the last generation that is known.
     public func generation(of namespace: TileStoreNamespace) -> UInt64 {
-        writer.queue.sync { query(namespace, writer) }
+        onWriter { [self] in query(namespace, writer) }
         return state.withLock { $0.generation(of: namespace) }
     }
 
@@ -173,11 +173,30 @@ public final class TileSharedStore: TileStore {
     public func raiseGeneration(of namespace: TileStoreNamespace, to generation: UInt64) -> Bool {
         guard generation <= SharedStoreState.highestGeneration else { return false }
         state.withLock { $0.raise(namespace, to: generation) }
-        return writer.queue.sync {
+        return onWriter { [self] in
             (writer.connection?.generationNames(of: namespace) ?? []).reduce(false) { isStored, name in
                 raise(name, to: generation, writer) || isStored
             }
+        } ?? false
+    }
+
+    /// Runs work on the writer's queue. `nil` if it takes too long: while the system looks for the address of a server, for
+    /// one. Until that work has ended, nothing waits for the queue.
+    @discardableResult
+    private func onWriter<Value: Sendable>(_ work: @escaping @Sendable () -> Value) -> Value? {
+        guard !state.withLock({ $0.isWriterLate }) else { return nil }
+        let result = SharedResult<Value>()
+        writer.queue.async { [self] in
+            result.set(work())
+            state.withLock { $0.isWriterLate = false }
         }
+        let longest = 10 * (options.answerTime + options.connectTime).nanoseconds
+        if let value = result.wait(nanoseconds: longest) { return value }
+        state.withLock { $0.isWriterLate = true }
+        // It may have ended just before.
+        guard let value = result.wait(nanoseconds: 0) else { return nil }
+        state.withLock { $0.isWriterLate = false }
+        return value
     }
 
     /// Stores a generation on one server. Another process may raise it at the same time: neither replaces a higher one.
