@@ -43,6 +43,8 @@ struct SharedStoreState {
     /// Whether a caller has waited in vain for work of the writer that has not ended yet.
     var isWriterLate = false
     var statistics = TileStoreStatistics()
+    /// Bytes of values that look-ups lend at present. Their connections may have the next ones.
+    var lentBytes = 0
     private(set) var breakers: [CircuitBreaker]
     /// Server that each connection waits for at present, the writer's last.
     private var asked: [Int?]

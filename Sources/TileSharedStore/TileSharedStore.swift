@@ -58,7 +58,8 @@ public final class TileSharedStore: TileStore {
         state.withLock { state in
             var statistics = state.statistics
             let connection = SharedConnection.memorySize(servers: servers.count, options)
-            statistics.memorySize = .bytes(state.bufferedBytes + (options.connections + 1) * connection)
+            let values = state.bufferedBytes + state.lentBytes
+            statistics.memorySize = .bytes(values + (options.connections + 1) * connection)
             return statistics
         }
     }
@@ -105,8 +106,10 @@ public final class TileSharedStore: TileStore {
                 state.withLock { state in
                     state.statistics.hits += 1
                     state.statistics.bytesRead += .bytes(value.bytes.count)
+                    state.lentBytes += value.bytes.count
                 }
                 body(entry)
+                state.withLock { $0.lentBytes -= value.bytes.count }
                 withExtendedLifetime(value) {}
                 return nil
             case .missing(let cause): return miss(cause)

@@ -298,6 +298,23 @@ struct TileSharedStoreTests {
         }
     }
 
+    /// As many look-ups may lend a value as there are threads, whatever the number of connections.
+    @Test func whatIsLentCountsAsMemory() throws {
+        let server = try MemcachedServer()
+        defer { server.end() }
+        let one = try store([server.port])
+        #expect(put(one, 1, 7) == .accepted)
+        one.close()
+        let other = try store([server.port])
+        let before = other.statistics.memorySize
+        var lent = 0
+        let miss = other.get(key(1), shape: shape, deadline: nil) { entry in
+            lent = (entry.encoded()?.count ?? 0) + before.bytes
+            #expect(other.statistics.memorySize.bytes == lent)
+        }
+        #expect(miss == nil && lent > before.bytes && other.statistics.memorySize == before)
+    }
+
     @Test func entriesBeyondTheLimitsAreRefusedOrDropped() throws {
         let server = try MemcachedServer()
         defer { server.end() }
