@@ -157,7 +157,7 @@ extension CacheCore {
         if entry.freshness.expires != nil { layer.tiers?.noteExpiry() }
         notes.change { $0.freshness = entry.freshness }
         if entry.kind == .encoded {
-            noteEncoded(entry.payload, in: notes)
+            noteEncoded(entry.payload, of: ticket, in: notes)
             _ = keepEncoded(entry.payload, of: ticket)
         }
         return (entry.kind == .absent ? .absent : .pixels, use)

@@ -116,7 +116,7 @@ public struct TilePixels: ~Copyable {
     @discardableResult
     public mutating func keepEncoded(_ encoded: UnsafeRawBufferPointer) -> Bool {
         guard let keeper else { return false }
-        if let notes = keeper.notes { keeper.core.noteEncoded(encoded, in: notes) }
+        if let notes = keeper.notes { keeper.core.noteEncoded(encoded, of: keeper.ticket, in: notes) }
         return keeper.core.keepEncoded(encoded, of: keeper.ticket)
     }
 

@@ -293,6 +293,24 @@ import Testing
         #expect(store.count == 3 && store.all.allSatisfy { $0.entry.freshness.expires == nil })
     }
 
+    /// A store keeps the pixels of a source that passes its own bytes and cannot decode them.
+    @Test func bytesWithoutADecoderAreNotStored() throws {
+        struct Hopeful: BlockingTileSource {
+            func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
+                fill(&pixels, with: 7)
+                _ = [UInt8](repeating: 1, count: 64).withUnsafeBytes { pixels.keepEncoded($0) }
+                return .pixels
+            }
+        }
+        let store = MemoryStore()
+        let scene = try StillScene(tiles: 64)
+        let options = LayerOptions(stores: LayerStores([store], dataSet: ["world"]))
+        let layer = try scene.cache.addLayer(Hopeful(), pyramid: scene.pyramid, options: options)
+        let view = ServiceSetup.quiet(scene.cache, [layer])
+        scene.need(0..<3, of: layer, view)
+        #expect(store.count == 3 && store.puts(of: .encoded) == 0)
+    }
+
     /// A tile that must not be stored is never stored. The answer may have bytes or confirm older ones.
     @Test func whatMustNotBeStoredLeavesNothingInAStore() throws {
         let store = MemoryStore()
