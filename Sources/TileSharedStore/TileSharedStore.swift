@@ -183,8 +183,9 @@ public final class TileSharedStore: TileStore {
         } ?? false
     }
 
-    /// Runs work on the writer's queue. `nil` if it takes too long: while the system looks for the address of a server, for
-    /// one. Until that work has ended, nothing waits for the queue.
+    /// Runs work on the writer's queue; `nil` if it takes too long. Until that work has ended, nothing waits for the queue.
+    ///
+    /// libmemcached has no limit for the look-up of a server's address, nor for an answer in tiny parts.
     @discardableResult
     private func onWriter<Value: Sendable>(_ work: @escaping @Sendable () -> Value) -> Value? {
         guard !state.withLock({ $0.isWriterLate }) else { return nil }
