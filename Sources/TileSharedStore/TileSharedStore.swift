@@ -183,17 +183,18 @@ public final class TileSharedStore: TileStore {
         } ?? false
     }
 
-    /// Runs work on the writer's queue; `nil` if it takes too long. Until that work has ended, nothing waits for the queue.
+    /// Runs work on the writer's queue; `nil` if it takes too long, and runs later. Until then nothing waits for the queue.
     ///
     /// libmemcached has no limit for the look-up of a server's address, nor for an answer in tiny parts.
     @discardableResult
     private func onWriter<Value: Sendable>(_ work: @escaping @Sendable () -> Value) -> Value? {
-        guard !state.withLock({ $0.isWriterLate }) else { return nil }
+        let isLate = state.withLock { $0.isWriterLate }
         let result = SharedResult<Value>()
         writer.queue.async { [self] in
             result.set(work())
             state.withLock { $0.isWriterLate = false }
         }
+        guard !isLate else { return nil }
         let longest = 10 * (options.answerTime + options.connectTime).nanoseconds
         if let value = result.wait(nanoseconds: longest) { return value }
         state.withLock { $0.isWriterLate = true }
