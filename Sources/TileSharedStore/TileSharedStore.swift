@@ -150,11 +150,11 @@ public final class TileSharedStore: TileStore {
     /// Removes entries; if a server does not confirm it, all entries of their namespaces.
     @discardableResult
     public func remove(_ keys: [TileStoreKey]) -> Bool {
-        let unconfirmed = Set(
-            writer.queue.sync {
-                keys.filter { $0.isValid && perform(SharedName.entry($0), writer) { $1.remove($0) } == .failed }
-            }.map(\.namespace)
-        )
+        let valid = keys.filter(\.isValid)
+        let failed = onWriter(operations: valid.count) { [self] in
+            valid.filter { perform(SharedName.entry($0), writer) { $1.remove($0) } == .failed }
+        }
+        let unconfirmed = Set((failed ?? valid).map(\.namespace))
         return unconfirmed.reduce(true) { remove($1) && $0 }
     }
 
@@ -186,8 +186,12 @@ public final class TileSharedStore: TileStore {
     /// Runs work on the writer's queue; `nil` if it takes too long, and runs later. Until then nothing waits for the queue.
     ///
     /// libmemcached has no limit for the look-up of a server's address, nor for an answer in tiny parts.
+    ///
+    /// - Parameters:
+    ///   - operations: Operations of the work, beside those for a generation. Default: 0.
+    ///   - work: Called once.
     @discardableResult
-    private func onWriter<Value: Sendable>(_ work: @escaping @Sendable () -> Value) -> Value? {
+    private func onWriter<Value: Sendable>(operations: Int = 0, _ work: @escaping @Sendable () -> Value) -> Value? {
         let isLate = state.withLock { $0.isWriterLate }
         let result = SharedResult<Value>()
         writer.queue.async { [self] in
@@ -195,8 +199,8 @@ public final class TileSharedStore: TileStore {
             state.withLock { $0.isWriterLate = false }
         }
         guard !isLate else { return nil }
-        let longest = 10 * (options.answerTime + options.connectTime).nanoseconds
-        if let value = result.wait(nanoseconds: longest) { return value }
+        let longest = options.answerTime * (10 + operations) + options.connectTime * 10
+        if let value = result.wait(nanoseconds: longest.nanoseconds) { return value }
         state.withLock { $0.isWriterLate = true }
         // It may have ended just before.
         guard let value = result.wait(nanoseconds: 0) else { return nil }
