@@ -123,6 +123,10 @@ final class SQLConnection {
     /// Rows changed since the connection was opened.
     var allChanges: Int { Int(sqlite3_total_changes(handle)) }
 
+    /// Statements that are kept for further runs, at most: more than those whose text never changes.
+    static let mostStatements = 64
+    var statementCount: Int { statements.count }
+
     /// Present size of the rollback journal.
     var journalBytes: Int {
         var file: UnsafeMutablePointer<sqlite3_file>?
@@ -161,6 +165,8 @@ final class SQLConnection {
 
     private func statement(_ text: String) throws(SQLFailure) -> SQLStatement {
         if let statement = statements[text] { return statement }
+        // Each limit has a text of its own.
+        if statements.count >= Self.mostStatements { statements = [:] }
         var prepared: OpaquePointer?
         try check(sqlite3_prepare_v3(handle, text, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil))
         guard let prepared else { throw SQLFailure(SQLITE_INTERNAL, "an empty statement") }

@@ -176,6 +176,15 @@ import TileCache
         #expect(folder.byteCount <= 4 << 20)
     }
 
+    /// As of a program that changes the limit with the free space of its disk.
+    @Test func statementsOfEarlierLimitsAreNotKept() throws {
+        let connection = try SQLConnection(path: ":memory:", isReadOnly: false, vfs: nil)
+        for pages in 1000..<2000 { try connection.run("PRAGMA max_page_count = \(pages)") }
+        #expect(connection.statementCount <= SQLConnection.mostStatements)
+        let pages = try connection.number("PRAGMA max_page_count")
+        #expect(pages == 1999)
+    }
+
     /// Statistics count each accepted entry once.
     @Test func everyEntryIsCounted() throws {
         let folder = ScratchFolder()
