@@ -9,7 +9,8 @@ struct TIFFFile {
     let main: TIFFDirectory
     private var seen: Set<UInt64> = []
 
-    /// Directories of a file that are read, sub-directories included.
+    /// Directories of a file that are read, sub-directories included. Files of many planes have more; levels are among
+    /// the first.
     static let mostDirectories = 256
 
     /// Whether bytes begin as those of a TIFF file do.
@@ -41,14 +42,11 @@ struct TIFFFile {
         }
     }
 
-    /// Reads the directory at an offset; `nil` if there is none.
+    /// Reads the directory at an offset; `nil` if there is none, or enough have been read.
     mutating func next(_ offset: UInt64) throws(TileSourceError) -> TIFFDirectory? {
-        guard offset != 0 else { return nil }
+        guard offset != 0, seen.count < Self.mostDirectories else { return nil }
         guard seen.insert(offset).inserted else {
             throw TileSourceError(bytes.name, "its directory at \(offset) refers to itself")
-        }
-        guard seen.count <= Self.mostDirectories else {
-            throw TileSourceError(bytes.name, "more than \(Self.mostDirectories) directories")
         }
         return try TIFFDirectory(&bytes, at: offset, format: format)
     }

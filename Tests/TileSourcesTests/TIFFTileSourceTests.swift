@@ -109,6 +109,21 @@ import Testing
         #expect(server.asked.count <= count + 2 && server.asked[0] == 0..<65_536)
     }
 
+    /// A file of many planes has more directories than are read.
+    @Test func planesBeyondTheLastDirectoryThatIsRead() throws {
+        let image = TestImage(width: 64, height: 48)
+        let half = TestImage(width: 32, height: 24, seed: 1)
+        var directories = [MadeTIFF.Directory(image), MadeTIFF.Directory(half)]
+        directories[0].children = [1]
+        directories[1].isInChain = false
+        let plane = MadeTIFF.Directory(TestImage(width: 64, height: 48, seed: 2))
+        directories += [MadeTIFF.Directory](repeating: plane, count: TIFFFile.mostDirectories)
+        let source = try TIFFTileSource(write(MadeTIFF(directories: directories)), options: straight)
+        #expect(source.pyramid.levels.count == 2)
+        try expect(source, 0, half)
+        try expect(source, 1, image)
+    }
+
     @Test func jpegTilesAreKeptAsTheyAre() throws {
         let image = TestImage(width: 100, height: 60)
         var directory = MadeTIFF.Directory(image)
