@@ -226,20 +226,23 @@ extension IIIFImage: ServerTiles {
     }
 
     func address(of tile: TileCoordinate) -> String? {
-        let level = levels[tile.level]
-        let place = placement(of: tile)
-        var region = "full"
-        if level.factor > 0 {
-            let (spanX, spanY) = (level.tileWidth * level.factor, level.tileHeight * level.factor)
-            let (x, y) = (tile.column * spanX, tile.row * spanY)
-            let (wide, high) = (min(spanX, width - x), min(spanY, height - y))
-            if wide < width || high < height { region = "\(x),\(y),\(wide),\(high)" }
-        }
-        let isWhole = region == "full" && place.imageWidth == width && place.imageHeight == height
+        let (part, place) = (region(of: tile), placement(of: tile))
+        let isAll = part.width == width && part.height == height
+        let region = isAll ? "full" : "\(part.x),\(part.y),\(part.width),\(part.height)"
+        let isWhole = isAll && place.imageWidth == width && place.imageHeight == height
         let size =
             version == 3
             ? isWhole ? "max" : "\(place.imageWidth),\(place.imageHeight)" : isWhole ? "full" : "\(place.imageWidth),"
         return "\(base)/\(region)/\(size)/0/default.\(format)"
+    }
+
+    /// Part of the image that a tile shows.
+    private func region(of tile: TileCoordinate) -> (x: Int, y: Int, width: Int, height: Int) {
+        let level = levels[tile.level]
+        guard level.factor > 0 else { return (0, 0, width, height) }
+        let (spanX, spanY) = (level.tileWidth * level.factor, level.tileHeight * level.factor)
+        let (x, y) = (tile.column * spanX, tile.row * spanY)
+        return (x, y, min(spanX, width - x), min(spanY, height - y))
     }
 
     func placement(of tile: TileCoordinate) -> ImagePlacement {
@@ -247,7 +250,7 @@ extension IIIFImage: ServerTiles {
         let wide = min(level.tileWidth, level.width - tile.column * level.tileWidth)
         let high = min(level.tileHeight, level.height - tile.row * level.tileHeight)
         // Servers round the sides of cut tiles up, down or to the nearest.
-        return ImagePlacement(
+        var place = ImagePlacement(
             imageWidth: wide,
             imageHeight: high,
             x: 0,
@@ -256,6 +259,12 @@ extension IIIFImage: ServerTiles {
             height: high,
             tolerance: level.factor == 1 ? 0 : 1
         )
+        if version == 2 {
+            // Servers are told the width alone, which is rounded up. In a narrow part that makes the height larger.
+            let part = region(of: tile)
+            place.otherHeight = Int((Double(part.height) * Double(wide) / Double(part.width)).rounded())
+        }
+        return place
     }
 }
 

@@ -13,6 +13,8 @@ struct ImagePlacement: Hashable {
     var height: Int
     /// Pixels by which the image's sides may differ. What is missing is repeated from the last pixel.
     var tolerance = 0
+    /// Height that the image may have instead, but for the tolerance. Its rows are then spread over the tile.
+    var otherHeight: Int?
     /// Other than straight only without a tolerance: rows are then written once.
     var alpha = DecodedAlpha.straight
 
@@ -28,8 +30,12 @@ struct ImagePlacement: Hashable {
 
     /// Whether an image of this size is the expected one.
     func allows(_ width: Int, _ height: Int) -> Bool {
-        abs(width - imageWidth) <= tolerance && abs(height - imageHeight) <= tolerance
+        guard abs(width - imageWidth) <= tolerance else { return false }
+        return hasOwnRows(height) || abs(height - (otherHeight ?? imageHeight)) <= tolerance
     }
+
+    /// Whether each row of an image is one of the tile's.
+    func hasOwnRows(_ height: Int) -> Bool { abs(height - imageHeight) <= tolerance }
 }
 
 /// Decodes the images of tiles: PNG, JPEG and WebP, recognized by their first bytes.
@@ -96,16 +102,20 @@ struct TileImages: Sendable {
         let row = UnsafeMutableRawPointer.allocate(byteCount: max(wide, place.imageWidth, 1) * 4, alignment: 16)
         defer { row.deallocate() }
         let first = row.assumingMemoryBound(to: UInt8.self)
-        for line in 0..<max(high, place.imageHeight) where status == ti_ok {
-            // After the last line its row is there still.
-            if line < high {
+        var taken = 0
+        /// Reads rows until there are as many. After the last one its row is there still.
+        func take(_ count: Int) {
+            while status == ti_ok, taken < min(count, high) {
                 status = ti_row(reader, first, &error)
-                if wide < place.imageWidth {
-                    for column in wide..<place.imageWidth {
-                        (row + 4 * column).copyMemory(from: row + 4 * (wide - 1), byteCount: 4)
-                    }
+                taken += 1
+                for column in wide..<max(wide, place.imageWidth) {
+                    (row + 4 * column).copyMemory(from: row + 4 * (wide - 1), byteCount: 4)
                 }
             }
+        }
+        let hasOwnRows = place.hasOwnRows(high)
+        for line in 0..<place.imageHeight {
+            take((hasOwnRows ? line : (2 * line + 1) * high / (2 * place.imageHeight)) + 1)
             guard status == ti_ok, line >= place.y, line < place.y + place.height,
                 let start = target.baseAddress?.advanced(by: (line - place.y) * bytesPerRow)
             else { continue }
@@ -115,6 +125,7 @@ struct TileImages: Sendable {
             let rest = bytesPerRow - written
             if rest > 0 { (start + written).initializeMemory(as: UInt8.self, repeating: 0, count: rest) }
         }
+        take(high)
         guard status == ti_ok else { return status }
         let drawn = place.height * bytesPerRow
         if drawn < target.count {

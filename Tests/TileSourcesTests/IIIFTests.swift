@@ -148,6 +148,28 @@ import Testing
         #expect(said.contains("/a/full/26,/0/default.jpg") && said.contains("26 x 3 pixels was expected, not 26 x 5"))
     }
 
+    /// Servers of version 2 make heights of widths, which are rounded up: parts that are narrow come too high.
+    @Test func heightsOfVersion2FollowFromWidths() throws {
+        var info = Info(version: 2, width: 65, height: 1023)
+        info.tiles = #"[{"width": 64, "scaleFactors": [8]}]"#
+        let server = try #require(DescribedServer())
+        server.add(info.text("\(server.root)/a"), at: "/a/info.json")
+        // 512 and 511 rows of the image become 9 / 65 of that, in place of an eighth.
+        let upper = TestImage(width: 9, height: 71)
+        let lower = TestImage(width: 9, height: 70, seed: 1)
+        server.add(upper.png, at: "/a/0,0,65,512/9,/0/default.jpg")
+        server.add(lower.png, at: "/a/0,512,65,511/9,/0/default.jpg")
+        let source = try HTTPTileSource(iiif: "\(server.root)/a")
+        var rows: [UInt8] = []
+        for image in [upper, lower] {
+            for row in 0..<64 {
+                rows += image.part(x: 0, y: (2 * row + 1) * image.height / 128, width: 9, height: 1).pixels
+            }
+        }
+        _ = try compare(source, level: 0, with: TestImage(width: 9, height: 128, pixels: rows))
+        #expect(server.refused.isEmpty && source.statistics.failureCount == 0)
+    }
+
     /// A server may have its description as gzip only, as object stores do, or none at all. Tiles come as they are.
     @Test func descriptionsMayBeCompressed() throws {
         let server = try #require(DescribedServer())
