@@ -10,6 +10,8 @@ struct IIIFImage: Equatable {
     struct Level: Equatable {
         /// Pixels of the image for one of the level. 0 for a level that is one image of a listed size.
         var factor: Int
+        /// The same, of a listed size too.
+        var scale: Double
         var width: Int
         var height: Int
         var tileWidth: Int
@@ -132,6 +134,7 @@ struct IIIFImage: Equatable {
         levels.append(
             Level(
                 factor: factor,
+                scale: Double(factor),
                 width: (width - 1) / factor + 1,
                 height: (height - 1) / factor + 1,
                 tileWidth: tileWidth,
@@ -174,20 +177,21 @@ struct IIIFImage: Equatable {
         guard let sizes = fields.json["sizes"], sizes != .null else { return }
         guard let entries = sizes.elements else { throw fields.failure("sizes with an array", sizes) }
         let limit = TileSourceOptions.tileSizes.upperBound
-        let coarsest =
-            levels.first ?? Level(factor: 0, width: width + 1, height: 0, tileWidth: limit, tileHeight: limit)
+        let most = levels.first.map { (width: $0.tileWidth, height: $0.tileHeight) } ?? (width: limit, height: limit)
+        let world = (width: width, height: height)
         var found: [Level] = []
         for (index, entry) in entries.enumerated() {
             let own = IIIFFields(entry, fields.address, "sizes[\(index)].")
             let (wide, high) = (try own.number("width", 1...1 << 30), try own.number("height", 1...1 << 30))
             // Others are distorted.
-            let isSimilar = abs(Double(height) * Double(wide) / Double(width) - Double(high)) <= 1
-            guard isSimilar, wide < coarsest.width, wide <= coarsest.tileWidth, high <= coarsest.tileHeight,
-                !found.contains(where: { $0.width == wide }), found.count + levels.count < TilePyramid.maximumLevelCount
+            guard let scale = Overview.scale(width: wide, height: high, of: world, within: 1), scale >= 1,
+                scale > levels.first?.scale ?? 0, wide <= most.width, high <= most.height,
+                !found.contains(where: { $0.scale == scale }),
+                found.count + levels.count < TilePyramid.maximumLevelCount
             else { continue }
-            found.append(Level(factor: 0, width: wide, height: high, tileWidth: wide, tileHeight: high))
+            found.append(Level(factor: 0, scale: scale, width: wide, height: high, tileWidth: wide, tileHeight: high))
         }
-        levels = found.sorted { $0.width < $1.width } + levels
+        levels = found.sorted { $0.scale > $1.scale } + levels
     }
 }
 
@@ -219,7 +223,7 @@ extension IIIFImage: ServerTiles {
                     height: level.height,
                     tileWidth: level.tileWidth,
                     tileHeight: level.tileHeight,
-                    worldPixelsPerPixel: level.factor > 0 ? Double(level.factor) : Double(width) / Double(level.width)
+                    worldPixelsPerPixel: level.scale
                 )
             }
         )

@@ -27,6 +27,8 @@ struct TIFFLevel: Sendable {
 
     var width: Int
     var height: Int
+    /// World pixels for a pixel.
+    var scale = 1.0
     var tileWidth: Int
     var tileHeight: Int
     var layout: Layout

@@ -198,15 +198,16 @@ extension TIFFTileSource {
             // Masks are no pixels.
             let kind = try directory.number(.newSubfileType, 0...Int(UInt32.max), default: 0, &file.bytes)
             let (width, height) = try TIFFLevel.size(directory, &file.bytes)
-            guard kind & 4 == 0, levels[0].isOverview(width, height), !levels.contains(where: { $0.width == width })
-            else {
-                continue
-            }
-            let level = try TIFFLevel(directory, isLittle: format.isLittle, room: room, &file.bytes)
+            let world = (width: levels[0].width, height: levels[0].height)
+            guard kind & 4 == 0, let scale = Overview.scale(width: width, height: height, of: world, within: 2),
+                scale > 1, !levels.contains(where: { $0.scale == scale })
+            else { continue }
+            var level = try TIFFLevel(directory, isLittle: format.isLittle, room: room, &file.bytes)
+            level.scale = scale
             room -= level.count
             levels.append(level)
         }
-        levels.sort { $0.width < $1.width }
+        levels.sort { $0.scale > $1.scale }
         var metadata = TIFFMetadata()
         metadata.description = try main.text(.imageDescription, &file.bytes)
         metadata.noData = try main.text(.gdalNoData, &file.bytes)
@@ -238,7 +239,7 @@ extension TIFFTileSource {
                         height: level.height,
                         tileWidth: level.tileWidth,
                         tileHeight: level.tileHeight,
-                        worldPixelsPerPixel: Double(width) / Double(level.width)
+                        worldPixelsPerPixel: level.scale
                     )
                 }
             )
@@ -249,12 +250,6 @@ extension TIFFTileSource {
 }
 
 extension TIFFLevel {
-    /// Whether a smaller image has the same ratio of sides, but for two pixels. It then shows the same.
-    fileprivate func isOverview(_ width: Int, _ height: Int) -> Bool {
-        guard width < self.width else { return false }
-        return abs(Double(self.height) * Double(width) / Double(self.width) - Double(height)) <= 2
-    }
-
     /// Part of the tile's image that lies within the level, and what its fourth channel is.
     fileprivate func placement(_ tile: TileCoordinate) -> ImagePlacement {
         var place = ImagePlacement(

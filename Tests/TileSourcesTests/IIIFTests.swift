@@ -101,6 +101,14 @@ import Testing
         #expect(server.refused.isEmpty)
     }
 
+    /// The width of a tall image says little about the scale.
+    @Test func listedSizesOfTallImages() throws {
+        let sizes = #"[{"width": 9, "height": 256}, {"width": 17, "height": 512}, {"width": 12, "height": 512}]"#
+        let text = Info(width: 130, height: 4096, tiles: "null", sizes: sizes).text("http://h/a")
+        let image = try IIIFImage(Array(text.utf8), address: "http://h/a/info.json")
+        #expect(image.levels.map(\.scale) == [16, 8] && image.levels.map(\.width) == [9, 17])
+    }
+
     /// Listed sizes continue the levels if the coarsest tiles are several. Sizes of tiles may differ by level.
     @Test func sizesContinueTiles() throws {
         let text = Info(

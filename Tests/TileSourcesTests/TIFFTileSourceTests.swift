@@ -109,6 +109,19 @@ import Testing
         #expect(server.asked.count <= count + 2 && server.asked[0] == 0..<65_536)
     }
 
+    /// The width of a tall image says little about the scale, and may be the same for several levels.
+    @Test(arguments: [false, true]) func overviewsOfLongImagesAreFound(isTall: Bool) throws {
+        let images = [(37, 1184), (19, 592), (10, 296), (5, 148), (1, 37), (1, 19)].enumerated().map {
+            TestImage(width: isTall ? $1.0 : $1.1, height: isTall ? $1.1 : $1.0, seed: $0)
+        }
+        let source = try TIFFTileSource(
+            write(MadeTIFF(directories: images.map { MadeTIFF.Directory($0) })),
+            options: straight
+        )
+        #expect(source.pyramid.levels.map(\.worldPixelsPerPixel) == [1184.0 / 19, 32, 8, 4, 2, 1])
+        for (level, image) in images.reversed().enumerated() { try expect(source, level, image) }
+    }
+
     /// A file of many planes has more directories than are read.
     @Test func planesBeyondTheLastDirectoryThatIsRead() throws {
         let image = TestImage(width: 64, height: 48)
