@@ -182,7 +182,7 @@ struct TIFFLevel: Sendable {
         (counts.reduce(0) { $0 + Int($1) }, counts.max().map { Int($0) } ?? 0)
     }
 
-    /// Where a tile is, by plane; `nil` if it is absent.
+    /// Where a tile is, by plane; `nil` if it is absent. The range of a plane that is not in the file is empty.
     ///
     /// - Throws: If it lies beyond the file.
     func ranges(_ column: Int, _ row: Int, size: Int) throws(TileLoadFailure) -> [Range<Int>]? {
@@ -190,13 +190,16 @@ struct TIFFLevel: Sendable {
         for plane in 0..<(layout.isPlanar ? layout.samples : 1) {
             let index = (plane * rows + row) * columns + column
             let (offset, count) = (offsets[index], Int(counts[index]))
-            guard count > 0 else { return nil }
+            guard count > 0 else {
+                ranges.append(0..<0)
+                continue
+            }
             guard offset <= size, count <= size - Int(offset) else {
                 let message = "its \(count) bytes at \(offset) lie beyond the file's end at \(size)"
                 throw TileLoadFailure(.undecodable, message)
             }
             ranges.append(Int(offset)..<Int(offset) + count)
         }
-        return ranges
+        return ranges.allSatisfy(\.isEmpty) ? nil : ranges
     }
 }

@@ -87,8 +87,10 @@ struct TIFFTile: Sendable {
     }
 
     private func decode(_ bytes: [UInt8], samples: Int) throws(TileLoadFailure) -> [UInt8] {
-        let file = file(bytes, samples: samples)
         var target = [UInt8](repeating: 0, count: side.width * side.height * samples * layout.bits / 8)
+        // A plane that is not in the file: writers leave out those of zeros.
+        guard !bytes.isEmpty else { return target }
+        let file = file(bytes, samples: samples)
         var message = [CChar](repeating: 0, count: 200)
         let isGood = target.withUnsafeMutableBufferPointer { target in
             tile_tiff_decode(file, file.count, target.baseAddress, target.count, &message, message.count) != 0

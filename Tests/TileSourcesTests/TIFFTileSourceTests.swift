@@ -279,6 +279,20 @@ import Testing
         #expect(source.heldMemory == .bytes(4 * 12 + 6 + 5 + 7 * 8))
     }
 
+    /// Writers leave out planes of zeros, as GDAL does with `SPARSE_OK`.
+    @Test func planesThatAreNotInTheFileAreZeros() throws {
+        var image = TestImage(width: 32, height: 32)
+        var directory = MadeTIFF.Directory(image)
+        directory.isPlanar = true
+        directory.more = [.init(tag: 325, type: 4, values: [1024, 0, 1024])]
+        let bytes = MadeTIFF(directories: [directory]).bytes()
+        for index in stride(from: 1, to: image.pixels.count, by: 4) { image.pixels[index] = 0 }
+        let server = try #require(RangeServer(bytes))
+        for place in [folder.write(bytes, to: "made.tif"), server.address] {
+            try expect(try TIFFTileSource(place, options: straight), 0, image)
+        }
+    }
+
     /// Stores keep tiles and absences as the server allows.
     @Test func storesKeepWhatTheServerAllows() throws {
         var directory = MadeTIFF.Directory(TestImage(width: 64, height: 64))
