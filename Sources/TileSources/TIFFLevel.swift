@@ -60,6 +60,8 @@ struct TIFFLevel: Sendable {
         2: "CCITT", 3: "CCITT fax 3", 4: "CCITT fax 4", 6: "old JPEG", 33003: "JPEG 2000", 33005: "JPEG 2000",
         34712: "JPEG 2000", 34887: "LERC", 34925: "LZMA", 50002: "JPEG XL", 52546: "JPEG XL",
     ]
+    /// Colours that are refused, by their photometric interpretation.
+    private static let colours: [Int: String] = [3: "a palette", 4: "a mask", 5: "CMYK", 6: "YCbCr", 8: "CIELab"]
     private static let known: Set<Int> = [1, 5, 7, 8, 32773, 32946, 50000, 50001]
 
     /// Whether a directory has tiles.
@@ -125,15 +127,20 @@ struct TIFFLevel: Sendable {
         let isColour = samples > 1 && ([1, 2].contains(photometric) || photometric == 6 && compression == 7)
         let isImage = compression == 7 || compression == 50001
         guard isColour || samples == 1 && (photometric == 1 || photometric == 0 && !isImage) else {
+            let name = Self.colours[photometric].map { "\($0), " } ?? ""
             throw TileSourceError(
                 path,
-                "grey, red, green and blue, or YCbCr as JPEG were expected, not the photometric interpretation "
+                "grey, red, green and blue, or YCbCr as JPEG were expected, not \(name)the photometric interpretation "
                     + "\(photometric) with \(samples) samples"
             )
         }
         let isPlanar = try directory.number(.planarConfiguration, 1...2, default: 1, &bytes) == 2 && samples > 1
         guard !isImage || depth == 8 && !isPlanar && (samples < 4 || compression != 7) else {
-            throw TileSourceError(path, "JPEG and WebP of 8 bits were expected, all samples in one tile")
+            throw TileSourceError(
+                path,
+                "JPEG of 1 or 3 samples, or WebP, was expected, with 8 bits and all samples in one tile, not \(samples) "
+                    + "samples of \(depth) bits\(isPlanar ? " in planes" : "")"
+            )
         }
         layout = Layout(
             isLittle: isLittle,

@@ -456,7 +456,11 @@ import Testing
         #expect(refusal { $0.tile = 0 }.contains("its 64 x 64 pixels are in strips: open it as one large image"))
         #expect(refusal(259, 6).contains("not old JPEG") && refusal(259, 33005).contains("not JPEG 2000"))
         #expect(refusal(259, 4711).contains("not 4711"))
-        #expect(refusal(262, 5).contains("photometric interpretation 5 with 3 samples"))
+        #expect(refusal(262, 5).contains("not CMYK, the photometric interpretation 5 with 3 samples"))
+        #expect(refusal(262, 3).contains("not a palette, the photometric") && refusal(262, 9).contains("not the photo"))
+        let four = refusal { ($0.samples, $0.compression) = (4, 7) }
+        #expect(four.contains("JPEG of 1 or 3 samples") && four.hasSuffix("not 4 samples of 8 bits"))
+        #expect(refusal { ($0.isPlanar, $0.compression) = (true, 7) }.hasSuffix("not 3 samples of 8 bits in planes"))
         #expect(refusal(262, 6).contains("photometric interpretation 6"))
         #expect(refusal(258, 12, 12, 12).contains("not 3 of [12, 12, 12] bits"))
         #expect(refusal(266, 3).contains("FillOrder of 1 to 2 was expected, not 3"))
