@@ -52,8 +52,7 @@ struct FarmCommand: ParsableCommand {
         try Failure.reported {
             let given = try PanTraceList.paths(traces)
             let writer = try ReportWriter(path: output.file.output, sparing: given)
-            // The processes would go on after a time limit, such as that of `timeout`.
-            Interruption.watch([SIGINT, SIGTERM])
+            Interruption.watch()
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cachebench-farm-\(getpid())")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(at: folder) }

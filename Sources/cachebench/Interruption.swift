@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Synchronization
 
-/// Ctrl-C as a flag that long work checks. It can then print its results so far.
+/// Ctrl-C, or SIGTERM, as a flag that long work checks. It can then print its results so far.
 enum Interruption {
     /// Exit code that a shell expects after Ctrl-C.
     static let exitCode: Int32 = 130
@@ -19,11 +19,11 @@ enum Interruption {
 
     /// Installs the handler: the first Ctrl-C sets the flag, a second one ends the program.
     ///
-    /// - Parameter signals: Signals that count as Ctrl-C.
-    static func watch(_ signals: [Int32] = [SIGINT]) {
+    /// SIGTERM, as of `timeout`, counts as Ctrl-C. It would leave unfinished files, and the processes of a farm.
+    static func watch() {
         // Created before any signal: its first use takes a lock, which a handler must not.
         flag.store(false, ordering: .relaxed)
-        for number in signals {
+        for number in [SIGINT, SIGTERM] {
             signal(number) { _ in
                 Interruption.flag.store(true, ordering: .relaxed)
                 signal(SIGINT, SIG_DFL)

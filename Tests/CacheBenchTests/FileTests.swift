@@ -102,6 +102,26 @@ struct FileTests {
         #expect(outcome.code == 2 && outcome.errors.contains("--output \(path): "), "\(outcome.errors)")
     }
 
+    #if os(Linux)
+        /// A trace is written as it is made, to a file beside the one that is named.
+        @Test(arguments: [SIGINT, SIGTERM])
+        func aSignalLeavesNoUnfinishedFile(number: Int32) throws {
+            let folder = try Folder()
+            let path = folder.url.appendingPathComponent("year.csv").path
+            func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: folder.url.path) }
+            let (process, outputs) = try startUnblocked([
+                "generate", "--preset", "map", "--duration", "8760h", "--output", path,
+            ])
+            let limit = Date(timeIntervalSinceNow: 60)
+            while try names().isEmpty, Date() < limit { usleep(1000) }
+            kill(process.processIdentifier, number)
+            process.waitUntilExit()
+            let outcome = try outputs.outcome(of: process)
+            #expect(outcome.code == 130 && outcome.errors.contains("the trace ends after"), "\(outcome.errors)")
+            #expect(try names() == ["year.csv"])
+        }
+    #endif
+
     // MARK: - Processes of a farm
 
     private func farm(_ more: String...) -> [String] { ["farm", "--processes", "2", "--memory-limit", "8MiB"] + more }
