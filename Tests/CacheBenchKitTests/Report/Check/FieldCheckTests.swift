@@ -88,6 +88,16 @@ import TileCache
         #expect(throws: ReplayError.self) { try check.failures(in: one) }
     }
 
+    /// Before the run it has no value.
+    @Test(arguments: ["demands.hitRate>=95 percent", "timeToSharp.p95<0.5", "coverage.blank<1%", "loads.waste==null"])
+    func theValueForARateIsCheckedBeforeTheRun(condition: String) throws {
+        let check = try FieldCheck(condition)
+        let report = try #require(JSONTree.emptyReplay(ReplayOptions()))
+        guard condition.contains("percent") else { return try check.validate(against: report) }
+        let error = #expect(throws: ReplayError.self) { try check.validate(against: report) }
+        #expect(error?.description.contains("demands.hitRate is a number (0.95, 95%), and 95 percent is none") == true)
+    }
+
     @Test func everyFieldOfARealReportCanBeChecked() throws {
         let report = try #require(JSONTree.emptyReplay(ReplayOptions()))
         #expect(report.leaves.count > 60)
