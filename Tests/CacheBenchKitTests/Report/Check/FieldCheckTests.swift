@@ -132,6 +132,17 @@ import TileCache
     }
 
     @Test(arguments: [
+        ("drawableHitRate", 0.9, 0.8), ("deficitGapClosed", 0.5, 0.4), ("deficit", 0.1, 0.2),
+        ("firstCompleteFrame", 50.0, 60.0),
+    ])
+    func figuresThatWereAddedLaterHaveADirectionToo(name: String, before: Double, after: Double) throws {
+        let baseline = Baseline(report: rows { $0[name] = .number(before) }, path: "old.json", tolerances: [])
+        #expect(try baseline.compare(rows { $0[name] = .number(after) }).worse.count == 3)
+        let other = Baseline(report: rows { $0[name] = .number(after) }, path: "old.json", tolerances: [])
+        #expect(try other.compare(rows { $0[name] = .number(before) }).better.count == 3)
+    }
+
+    @Test(arguments: [
         ("1%", false), ("1.1%", true), ("0.02", true), ("demands.hitRate=0.011", true),
         ("demands.hitRate=0.009", false),
         ("hitRate=2%", true), ("memory.peakBytes=1MiB", false),
