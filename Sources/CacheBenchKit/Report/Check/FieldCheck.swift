@@ -54,7 +54,7 @@ package struct FieldCheck: Sendable, Hashable {
 
     /// Looks the field up in an empty report. A typing error is then reported before a long run.
     package func validate(against report: JSONTree) throws(ReplayError) {
-        for (place, value) in try FieldPath.values(at: path, in: report, flag: flag) {
+        for (place, value) in try FieldPath.values(at: pathInEmptyReport, in: report, flag: flag) {
             guard case .null = value else {
                 _ = try holds(value, place)
                 continue
@@ -62,6 +62,16 @@ package struct FieldCheck: Sendable, Hashable {
             // A field without a value does not reveal its kind, but only numbers have an order.
             if ![.equal, .notEqual].contains(comparison) { _ = try holds(.number(0), place) }
         }
+    }
+
+    /// The path without the number of a trace or folder: an empty report has one of each, the report may have more.
+    private var pathInEmptyReport: String {
+        let first = path.prefix { $0 != "." }
+        for list in ["traces", "sources"] where first.hasPrefix(list + "[") && first.hasSuffix("]") {
+            guard let index = Int(first.dropFirst(list.count + 1).dropLast()), index >= 0 else { continue }
+            return list + path.dropFirst(first.count)
+        }
+        return path
     }
 
     private var flag: String { "--check '\(text.printable)'" }

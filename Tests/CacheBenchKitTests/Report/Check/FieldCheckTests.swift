@@ -230,6 +230,19 @@ import TileCache
         #expect(FieldUnit(of: field).number(text) == value)
     }
 
+    /// How many traces and folders there will be is not known then.
+    @Test func numbersOfTracesAreNotCheckedBeforeTheRun() throws {
+        let report = try #require(JSONTree.emptyReplay(ReplayOptions()))
+        for path in ["traces[0]", "traces[7]", "sources[2]"] {
+            try FieldCheck("\(path).demands.hitRate>=0.5").validate(against: report)
+        }
+        for path in ["traces[-1]", "traces[x]", "total[1]", "traces[7].tiers", "traces[7].demand"] {
+            #expect(throws: ReplayError.self, "\(path)") {
+                try FieldCheck("\(path).hits>=0").validate(against: report)
+            }
+        }
+    }
+
     /// Fields that only some runs have: tiers, the service's waits and the source's counts.
     @Test func fieldsOfTheRunCanBeCheckedBeforeIt() throws {
         func validate(_ condition: String, _ report: JSONTree?) throws {
