@@ -19,7 +19,7 @@ struct AllowanceArguments: ParsableArguments {
     var prefetchAllowance = Kind.priced
 
     @Option(
-        "Price of a load that is never drawn, in misses, 0 or more.",
+        "Price of a load that is never drawn, in misses, 0 to 1000000.",
         .number(0...1e6),
         default: "by --effort, 0.125 at 0.5"
     )
@@ -27,7 +27,7 @@ struct AllowanceArguments: ParsableArguments {
 
     @Option(
         "Maximum prefetches that ask the source within any minute.",
-        OptionValue("a whole number of 0 or more") { ranged($0, 0...1_000_000_000) },
+        .whole(0...1_000_000_000),
         default: "none"
     )
     var requestsPerMinute: Int?

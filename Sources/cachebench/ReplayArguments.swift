@@ -143,7 +143,7 @@ struct ReplayArguments: ParsableArguments {
     @Option("Octaves that the scale may pass a level's bound before the level changes, 0 to 1.", .number(0...1))
     var hysteresis = usual.hysteresis
 
-    @Option("Octaves coarser than 1:1 that are good enough.", .number(-8...8))
+    @Option("Octaves coarser than 1:1 that are good enough, -8 to 8.", .number(-8...8))
     var levelBias = usual.levelBias
 
     /// Combines the flags to options, for a clock.

@@ -116,6 +116,7 @@ struct MessageTests {
         // Values out of range.
         Line(words: "replay --workers 2 --reserved-workers 2", says: ["--reserved-workers takes 0 to 1"]),
         Line(words: "replay --hysteresis 2", says: ["'2' is invalid", "0 to 1"]),
+        Line(words: "replay --requests-per-minute 1000000001", says: ["'1000000001' is invalid", "0 to 1000000000"]),
         Line(words: "tune --budgets 1KiB", code: 2, says: ["--budgets 1KiB holds no tile"]),
         Line(words: "replay --prefetch oracle --clock real", says: ["the oracle needs --clock virtual"]),
         Line(words: "replay --memory-limit 3lbs", says: ["'3lbs' is invalid", "64MiB"]),
