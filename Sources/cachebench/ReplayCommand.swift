@@ -75,6 +75,7 @@ struct ReplayCommand: ParsableCommand {
     private var options: ReplayOptions {
         var options = replay.options(clock: clock.clock(needsReal: sourced.source != nil || stores.isAny))
         tiers.apply(to: &options)
+        stores.apply(to: &options)
         options.textures = textures.textures
         options.memoryLimit = limit.memoryLimit
         policy.apply(to: &options)

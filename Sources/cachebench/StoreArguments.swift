@@ -36,6 +36,13 @@ struct StoreArguments: ParsableArguments {
         }
     }
 
+    /// Names the stores in the options of a report.
+    func apply(to options: inout ReplayOptions) {
+        options.disk = disk
+        options.diskLimit = disk.map { _ in diskLimit ?? usualDiskLimit }
+        options.shared = shared
+    }
+
     /// Opens the stores, nearest first.
     ///
     /// - Parameter writeBuffer: Write buffer of the disk store, as far as it may be that large. Default: the usual one.

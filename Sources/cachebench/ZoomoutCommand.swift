@@ -87,6 +87,7 @@ struct ZoomoutCommand: ParsableCommand {
         options.replay.loadLatency = loadLatency ?? (options.replay.clock == .virtual ? usual.replay.loadLatency : nil)
         options.replay.speed = clock.speed
         options.replay.seed = seed
+        stores.apply(to: &options.replay)
         return options
     }
 

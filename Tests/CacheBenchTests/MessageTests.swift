@@ -184,6 +184,15 @@ struct MessageTests {
         #expect(repeated.code == 0 && repeated.output == report.output, "\(repeated.errors)\(repeated.output)")
     }
 
+    @Test(arguments: ["replay --speed 100 --duration 100ms", "zoomout --clock real --speed 100 --factors 2"])
+    func theStoreOfAReportIsNamed(command: String) throws {
+        let folder = try Folder()
+        let arguments = command.split(separator: " ").map(String.init)
+        let report = try Program.run(arguments + ["--disk", "tiles", "--disk-limit", "32MiB"], in: folder.url)
+        let words = report.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(words.contains("--disk tiles") && words.contains("--disk-limit 33554432B"), "\(report)")
+    }
+
     /// Its table ends with the suggested flags; the page has the flags that made it.
     @Test func theFlagsOfTunesPageMakeItAgain() throws {
         let words = [

@@ -98,6 +98,9 @@ extension ReplayOptions {
             values["store"] = .text(texts.joined(separator: ","))
             values["warm"] = .flag(keepsTiers)
         }
+        if let disk { values["disk"] = .text(disk) }
+        if let diskLimit { values["diskLimit"] = .integer(diskLimit) }
+        if let shared { values["shared"] = .text(shared) }
         if let textures {
             values["textureSlots"] = .integer(textures.slots)
             values["uploadBudget"] = .integer(textures.uploadBytes)

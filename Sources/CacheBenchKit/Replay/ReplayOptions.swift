@@ -150,6 +150,11 @@ package struct ReplayOptions: Sendable, Hashable {
     package var profile: ReplayProfile?
     /// Tiers below memory under the virtual clock, nearest first. Default: none.
     package var tiers: [VirtualTiers.Tier] = []
+    /// Folder, limit in bytes and servers of tiers below memory under the real clock. Only reports read them: a replay
+    /// takes the opened stores.
+    package var disk: String?
+    package var diskLimit: Int?
+    package var shared: String?
     /// Slots of a renderer's textures under the virtual clock. Default: none.
     package var textures: Textures?
     /// Whether each trace starts with the tiers as the last one left them. Otherwise they are empty.

@@ -37,7 +37,8 @@ enum ReplayFlags {
         add("loadLatencyMilliseconds", flag: "load-latency", unit: "ms")
         add("loadTimes", "cost", "source", "maximumZoom")
         add("imageMemoryLimit", unit: "B")
-        add("store")
+        add("store", "disk", "shared")
+        add("diskLimit", unit: "B")
         if configuration["warm"] == .flag(true) { words.append("--warm") }
         if configuration["fit"] == .flag(true) { words.append("--fit") }
         // `compare` has no other clock.

@@ -202,7 +202,8 @@ package struct Zoomout: Sendable {
     private var configuration: [String: ConfigurationValue] {
         let shown: Set = [
             "program", "definitions", "viewport", "pixelFormat", "memoryLimit", "byteLimit", "world", "tileSize",
-            "workers", "compressedTier", "loadLatencyMilliseconds", "clock", "speed", "seed",
+            "workers", "compressedTier", "loadLatencyMilliseconds", "clock", "speed", "seed", "disk", "diskLimit",
+            "shared",
         ]
         var values = options.replay.resolvedConfiguration(scene: scene, byteLimit: byteLimit)
             .filter { shown.contains($0.key) }

@@ -88,6 +88,16 @@ import Testing
         #expect(flag("it's") == #"--profile 'it'\''s'"#)
     }
 
+    @Test func storesUnderTheRealClockAreAmongTheFlags() {
+        var options = ReplayOptions()
+        options.clock = .real
+        (options.disk, options.diskLimit, options.shared) = ("my tiles", 1 << 20, "127.0.0.1:11211")
+        let words = ReplayFlags.words(options.resolvedConfiguration(scene: nil, byteLimit: nil))
+        for word in ["--disk 'my tiles'", "--disk-limit 1048576B", "--shared 127.0.0.1:11211"] {
+            #expect(words.contains(word))
+        }
+    }
+
     @Test func flagsAreWrappedAndCanBeTyped() {
         #expect(wrapped(["one", "two", "three"], width: 9, indent: 2) == ["one two", "  three"])
         #expect(wrapped([], width: 9, indent: 2) == [])
