@@ -13,6 +13,8 @@ struct ReportWriter {
         self.flag = flag
         // The reader may stop reading: write then fails, and the program ends quietly.
         signal(SIGPIPE, SIG_IGN)
+        // Beyond `ulimit -f` write fails too, and the unfinished file is removed.
+        signal(SIGXFSZ, SIG_IGN)
         guard let path, path != "-" else {
             self.path = nil
             return

@@ -55,6 +55,23 @@ struct FileTests {
         #expect(Int(lines.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0 > 5)
     }
 
+    /// A limit of the system on the size of files is a full disk to the command.
+    @Test func aFileThatBecomesTooLargeIsRemoved() throws {
+        let folder = try Folder()
+        let program = try #require(Program.url).path
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/bash")
+        process.currentDirectoryURL = folder.url
+        let generate = "'\(program)' generate --preset map --duration 1h --output trace.csv"
+        process.arguments = ["-c", "ulimit -f 16 && \(generate) 2>errors"]
+        try process.run()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 2)
+        let errors = try String(contentsOf: folder.url.appendingPathComponent("errors"), encoding: .utf8)
+        #expect(errors.contains("--output trace.csv: "), "\(errors)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["errors"])
+    }
+
     /// Both are tried before the trace, which does not exist either.
     @Test(arguments: ["--output", "--export-loads"])
     func aFolderThatCannotBeWrittenIsToldBeforeTheRun(flag: String) throws {
