@@ -44,7 +44,7 @@ package enum CompareText {
             let budget = row.screens.map { Figures.plain($0) + " scr" } ?? Figures.bytes(row.byteLimit)
             return [budget, policy(row, showsEffort: showsEffort)] + rates.map(Figures.percentNumber)
                 + [row.blankPixelMilliseconds, row.fallbackPixelMilliseconds].map(Figures.mega)
-                + [Figures.count(row.loadedBytes / 1_000_000)]
+                + [Figures.decimal(Double(row.loadedBytes) / 1e6, places: 0)]
         }
         let set = columns(heads + cells, leading: 2)
         var lines = [set[0], style.dim(set[1])]

@@ -98,6 +98,11 @@ import Testing
             let flags = "compare --budgets 1screens,3screens --policies none,ring,tilecache,oracle --efforts 0.5"
             #expect(page.contains(flags))
             #expect(CompareText.text(report).contains("--budgets 1screens,3screens"))
+            // Megabytes are rounded, as everything else in the table.
+            var large = report
+            for index in large.totals.indices { large.totals[index].loadedBytes = 4_999_600_000 }
+            let line = CompareText.text(large).split(separator: "\n").first { $0.contains(" none ") }
+            #expect(line?.hasSuffix(" 5,000") == true, "\(line ?? "")")
         }
     }
 
