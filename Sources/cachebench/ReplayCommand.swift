@@ -67,6 +67,12 @@ struct ReplayCommand: ParsableCommand {
         if exportKeys != nil, sourced.source != nil {
             throw ValidationError("--export-keys is for the built-in world: a --source has other tiles")
         }
+        if [exportKeys, exportLoads, output.file.output ?? "-"].count(where: { $0 == "-" }) > 1 {
+            throw ValidationError(
+                "standard output takes the keys, the loads or the report: --export-keys, --export-loads and --output "
+                    + "name files for the others"
+            )
+        }
         try replay.validate(options)
         let stores = [stores.disk, stores.shared].count { $0 != nil }
         try checks.validate(against: .emptyReplay(options, hasSource: sourced.source != nil, storeCount: stores))

@@ -95,6 +95,8 @@ struct MessageTests {
             words: "replay --source xyz:/tmp --export-keys keys",
             says: ["--export-keys", "a --source has other tiles"]
         ),
+        Line(words: "replay --export-keys -", says: ["standard output takes the keys, the loads or the report"]),
+        Line(words: "replay --clock real --export-loads - --output -", says: ["standard output takes the keys, "]),
         // Traces that are read several times.
         Line(words: "compare -", says: ["compare", "it takes files, not standard input"]),
         Line(words: "tune -", says: ["tune", "it takes files, not standard input"]),
