@@ -50,6 +50,13 @@ extension AdaptivePolicy {
                 wishes.first.append(PlanEntry(key: key, value: .infinity, reason: .fallback))
             }
         }
+        // Before the loads, which take longer.
+        wishes.first.insert(
+            contentsOf: ancestors.compressed.map {
+                PlanEntry(key: $0, value: .infinity, reason: .fallback, wantsDecoded: true)
+            },
+            at: 0
+        )
         for key in wishes.first.map(\.key) where !known.contains(key) { known.append(key) }
         if outlook.travel.isMoving {
             for share in [0.5, 1] {
@@ -141,6 +148,9 @@ struct ResidentAncestors {
     private var answers: [TileKey?]
     /// The nearest resident ancestor of each tile.
     private(set) var nearest: [TileKey?] = []
+    /// Those of them that are compressed, each once: frames draw decoded tiles only. Without outdated ones, which would be
+    /// loaded.
+    private(set) var compressed: [TileKey] = []
 
     init(of tiles: [TileCoordinate], target: PlanTarget, context: PlanContext) {
         self.target = target
@@ -174,6 +184,12 @@ struct ResidentAncestors {
             }
         }
         nearest = parents.map { $0 >= 0 ? answers[$0] : nil }
+        for case let key? in nearest {
+            guard let found = known.find(key).map({ residencies[$0] }), found.residency.isCompressed, !found.isStale,
+                !compressed.contains(key)
+            else { continue }
+            compressed.append(key)
+        }
     }
 
     /// The nearest resident ancestor of any tile.

@@ -11,6 +11,9 @@ import Testing
         var frame = 0
         var resident: Set<TileKey> = []
         var loading: Set<TileKey> = []
+        /// Those of the resident tiles that are compressed, and outdated.
+        var compressed: Set<TileKey> = []
+        var stale: Set<TileKey> = []
         var effort = 0.5
         /// Duration of a load, in nanoseconds.
         var latency: Int64 = 40_000_000
@@ -26,13 +29,14 @@ import Testing
             let level = TileLevelSelection().level(for: viewport.scale, in: pyramid)
             let needed = pyramid.neededTiles(under: viewport, at: level).map { TileKey(layer: 0, $0) }
             let time = Int64(frame) * 16_666_667
-            let (present, flying) = (resident, loading)
+            let (present, flying, compressed, stale) = (resident, loading, compressed, stale)
             func state(_ key: TileKey) -> TileResidency {
                 let isThere = present.contains(key)
                 return TileResidency(
-                    residency: isThere ? .decoded : .none,
+                    residency: !isThere ? .none : compressed.contains(key) ? .compressed : .decoded,
                     isKnown: isThere || flying.contains(key),
-                    isLoading: flying.contains(key)
+                    isLoading: flying.contains(key),
+                    isStale: stale.contains(key)
                 )
             }
             policy.observe(
@@ -239,6 +243,42 @@ import Testing
         session.resident.insert(cover.key)
         #expect(session.show(Self.view(32_768, 32_768)).first.isEmpty)
         #expect(session.show(Self.view(32_768, 32_768)).keepValues.contains { $0.key == cover.key && $0.value == 1 })
+    }
+
+    /// Frames draw decoded tiles only: the fallbacks of missing tiles are decompressed before anything is loaded.
+    @Test func compressedFallbacksAreDecompressed() throws {
+        var random = SplitMix64(seed: 29)
+        var counts: Set<Int> = []
+        for _ in 0..<100 {
+            var session = try Session()
+            let view = Self.view(2000 + 60_000 * random.nextUnit(), 2000 + 60_000 * random.nextUnit())
+            for level in 0...8 {
+                for tile in session.pyramid.neededTiles(under: view, at: level) where random.nextUnit() < 0.3 {
+                    let key = TileKey(layer: 0, tile)
+                    session.resident.insert(key)
+                    if random.nextUnit() < 0.6 { session.compressed.insert(key) }
+                    if random.nextUnit() < 0.2 { session.stale.insert(key) }
+                }
+            }
+            var expected: Set<TileKey> = []
+            for tile in session.pyramid.neededTiles(under: view, at: 8) {
+                guard !session.resident.contains(TileKey(layer: 0, tile)) else { continue }
+                let ancestors = (0..<8).reversed().lazy.compactMap { session.pyramid.ancestor(of: tile, at: $0) }
+                let nearest = ancestors.map { TileKey(layer: 0, $0) }.first { session.resident.contains($0) }
+                guard let nearest, session.compressed.contains(nearest), !session.stale.contains(nearest) else {
+                    continue
+                }
+                expected.insert(nearest)
+            }
+            let first = session.show(view).first
+            let decoded = first.prefix { $0.wantsDecoded }
+            #expect(Set(decoded.map(\.key)) == expected && decoded.count == expected.count)
+            let loads = first.dropFirst(decoded.count)
+            #expect(loads.allSatisfy { !$0.wantsDecoded && !session.resident.contains($0.key) })
+            #expect(decoded.allSatisfy { $0.reason == .fallback && $0.value == .infinity })
+            counts.insert(expected.count)
+        }
+        #expect(counts.count > 3)
     }
 
     /// Four workers load four tiles in a turn. The view needs 5 x 4 tiles of level 8, and four of level 7 cover it.
