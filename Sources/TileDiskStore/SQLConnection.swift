@@ -123,7 +123,7 @@ final class SQLConnection {
     /// Rows changed since the connection was opened.
     var allChanges: Int { Int(sqlite3_total_changes(handle)) }
 
-    /// Statements that are kept for further runs, at most: more than those whose text never changes.
+    /// Most statements that are kept for further runs. There are fewer whose text never changes.
     static let mostStatements = 64
     var statementCount: Int { statements.count }
 

@@ -159,9 +159,21 @@ public final class TileSharedStore: TileStore {
     }
 
     /// Raises the generation of a namespace: the servers evict its entries when they need room.
+    ///
+    /// - Returns: Whether a server has confirmed it in time. If not, it is done later.
     @discardableResult
     public func remove(_ namespace: TileStoreNamespace) -> Bool {
-        raiseGeneration(of: namespace, to: generation(of: namespace) + 1)
+        let isStored = onWriter { [self] in
+            // One piece of work: if the servers' answer is late, it still counts, not what was known before.
+            query(namespace, writer)
+            let next = state.withLock { $0.generation(of: namespace) } + 1
+            return next <= SharedStoreState.highestGeneration && store(next, of: namespace)
+        }
+        if isStored == nil {
+            // In this process at once.
+            state.withLock { $0.raise(namespace, to: $0.generation(of: namespace) + 1) }
+        }
+        return isStored ?? false
     }
 
     /// Queries the servers. If that takes too long, the result is the last generation that is known.
@@ -176,11 +188,14 @@ public final class TileSharedStore: TileStore {
     public func raiseGeneration(of namespace: TileStoreNamespace, to generation: UInt64) -> Bool {
         guard generation <= SharedStoreState.highestGeneration else { return false }
         state.withLock { $0.raise(namespace, to: generation) }
-        return onWriter { [self] in
-            (writer.connection?.generationNames(of: namespace) ?? []).reduce(false) { isStored, name in
-                raise(name, to: generation, writer) || isStored
-            }
-        } ?? false
+        return onWriter { [self] in store(generation, of: namespace) } ?? false
+    }
+
+    private func store(_ generation: UInt64, of namespace: TileStoreNamespace) -> Bool {
+        state.withLock { $0.raise(namespace, to: generation) }
+        return (writer.connection?.generationNames(of: namespace) ?? []).reduce(false) { isStored, name in
+            raise(name, to: generation, writer) || isStored
+        }
     }
 
     /// Runs work on the writer's queue; `nil` if it takes too long, and runs later. Until then nothing waits for the queue.

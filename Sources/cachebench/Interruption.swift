@@ -19,7 +19,8 @@ enum Interruption {
 
     /// Installs the handler: the first Ctrl-C sets the flag, a second one ends the program.
     ///
-    /// SIGTERM, as of `timeout`, counts as Ctrl-C. It would leave unfinished files, and the processes of a farm.
+    /// SIGTERM, as of `timeout`, counts as Ctrl-C. Otherwise it would leave unfinished files and the processes of a farm
+    /// behind.
     static func watch() {
         // Created before any signal: its first use takes a lock, which a handler must not.
         flag.store(false, ordering: .relaxed)

@@ -23,6 +23,8 @@ package struct PlanEntry: Hashable, Sendable {
     package var reason: Reason
     /// Whether the tile should be decoded because it will be drawn very soon.
     var wantsDecoded: Bool
+    /// Whether it is a fallback that is only to be decompressed.
+    var isPromotion: Bool { reason == .fallback && wantsDecoded }
     /// Number of visits known to the policy; 0 if unknown.
     var visits: UInt8
     /// Number of demands since it was in view; ignored if `visits` is 0.

@@ -25,6 +25,4 @@ struct TileResidency: Sendable {
     var isKnown: Bool
     /// Whether its load is in flight. Default: false.
     var isLoading = false
-    /// Whether its pixels are outdated. Default: false.
-    var isStale = false
 }

@@ -34,6 +34,12 @@ extension PoolState {
         guard !layers[layer].isRemoved else { return nil }
         let number = table.find(planned.key)
         if number != .none, !needsWork(number, planned, now: now) { return nil }
+        if planned.isPromotion {
+            // A load of it would come no sooner than the missing tiles.
+            guard number != .none, table[number].residency == .compressed, !table[number].flags.contains(.stale),
+                configuration.compressedTier
+            else { return nil }
+        }
         if queue.plan.followsNeeds, planned.reason == .demand, number == .none || table[number].needCount == 0 {
             // Out of view since the plan was made, or the table has no room for it.
             if number == .none { queue.noteLack() }
@@ -81,8 +87,8 @@ extension PoolState {
         guard begun == .refused else { return begun }
         // A running codec may make room, and its worker continues with this plan.
         guard codecJobs.count == 0 else { return .refused }
-        // A needed tile may evict more than a fallback.
-        if planned.reason == .fallback, queue.plan.isAtRest { return nil }
+        // A needed tile may evict more than a fallback, and does not wait for one that is only decompressed.
+        if planned.reason == .fallback, queue.plan.isAtRest || planned.isPromotion { return nil }
         if planned.isUrgent { return nil }
         return queue.passForRoom(planned, hasShares: layers.haveShares) ? nil : .refused
     }

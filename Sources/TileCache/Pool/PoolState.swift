@@ -114,8 +114,7 @@ struct PoolState: ~Copyable {
             return TileResidency(
                 residency: entry.pointee.residency,
                 isKnown: true,
-                isLoading: entry.pointee.load != .none,
-                isStale: entry.pointee.flags.contains(.stale)
+                isLoading: entry.pointee.load != .none
             )
         }
     }

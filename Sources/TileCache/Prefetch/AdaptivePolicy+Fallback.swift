@@ -148,8 +148,7 @@ struct ResidentAncestors {
     private var answers: [TileKey?]
     /// The nearest resident ancestor of each tile.
     private(set) var nearest: [TileKey?] = []
-    /// Those of them that are compressed, each once: frames draw decoded tiles only. Without outdated ones, which would be
-    /// loaded.
+    /// Those of them that are compressed, each once: frames draw decoded tiles only.
     private(set) var compressed: [TileKey] = []
 
     init(of tiles: [TileCoordinate], target: PlanTarget, context: PlanContext) {
@@ -185,10 +184,8 @@ struct ResidentAncestors {
         }
         nearest = parents.map { $0 >= 0 ? answers[$0] : nil }
         for case let key? in nearest {
-            guard let found = known.find(key).map({ residencies[$0] }), found.residency.isCompressed, !found.isStale,
-                !compressed.contains(key)
-            else { continue }
-            compressed.append(key)
+            guard let number = known.find(key), residencies[number].residency.isCompressed else { continue }
+            if !compressed.contains(key) { compressed.append(key) }
         }
     }
 

@@ -67,7 +67,7 @@ package struct PlanContext {
         guard allowance != .standard else { return entries }
         let found = allowance == .resident ? residencies(of: entries.map(\.key)) : []
         return entries.enumerated().compactMap { place, entry in
-            guard entry.reason == .prefetch || entry.reason == .fallback else { return entry }
+            guard entry.reason == .prefetch || entry.reason == .fallback, !entry.isPromotion else { return entry }
             var entry = entry
             entry.isNear = isNear?(entry.key) ?? false
             switch allowance {

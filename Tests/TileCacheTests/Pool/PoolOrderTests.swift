@@ -160,6 +160,40 @@ import Testing
         #expect(small.entryCount == 0)
     }
 
+    private func promotion(_ column: Int) -> PlanEntry {
+        PlanEntry(key: key(column), value: .infinity, reason: .fallback, wantsDecoded: true)
+    }
+
+    /// A fallback that is only to be decompressed is never loaded: neither if it has gone, nor if it is outdated.
+    @Test func aCompressedFallbackIsNotLoaded() {
+        let small = TilePool(tiles: 4) { $0.compressedTier = true }
+        func runs(isStale: Bool) -> Residency {
+            small.load(0)
+            small.demote(small.pool.beginDemotion(small.pool.table.find(key(0))))
+            if isStale { small.pool.invalidate(layer: 0, dropsAtOnce: false) { _ in true } }
+            small.install([promotion(0), promotion(9)])
+            #expect(small.beginLoad() == nil && small.residency(of: key(9)) == .none)
+            return small.residency(of: key(0))
+        }
+        #expect(runs(isStale: false) == .decoded)
+        #expect(runs(isStale: true) == .compressed)
+    }
+
+    /// Without room for it, needed tiles behind it begin, and none counts as without room.
+    @Test func aCompressedFallbackWithoutRoomIsPassedOver() {
+        let small = TilePool(tiles: 3) { $0.compressedTier = true }
+        let late = small.pool.addLayer(tileBytes: TilePool.tileBytes, reservesLate: true)
+        small.load(0)
+        small.demote(small.pool.beginDemotion(small.pool.table.find(key(0))))
+        small.load(1, 2)
+        var needs = ViewNeeds()
+        small.need([1, 2], &needs)
+        small.install([promotion(0), small.demand(key(5, layer: late))])
+        #expect(small.beginLoad()?.key == key(5, layer: late))
+        let lacksRoom = small.pool.queue.lacksRoomForNeeds
+        #expect(!lacksRoom && small.residency(of: key(0)) == .compressed)
+    }
+
     /// Plans with needed tiles and prefetches in any order, against the order in one sentence.
     @Test(arguments: 1...40) func anyPlanStartsInItsOrder(seed: Int) {
         var random = SplitMix64(seed: UInt64(seed))

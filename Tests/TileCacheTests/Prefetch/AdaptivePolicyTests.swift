@@ -11,9 +11,8 @@ import Testing
         var frame = 0
         var resident: Set<TileKey> = []
         var loading: Set<TileKey> = []
-        /// Those of the resident tiles that are compressed, and outdated.
+        /// Those of the resident tiles that are compressed.
         var compressed: Set<TileKey> = []
-        var stale: Set<TileKey> = []
         var effort = 0.5
         /// Duration of a load, in nanoseconds.
         var latency: Int64 = 40_000_000
@@ -29,14 +28,13 @@ import Testing
             let level = TileLevelSelection().level(for: viewport.scale, in: pyramid)
             let needed = pyramid.neededTiles(under: viewport, at: level).map { TileKey(layer: 0, $0) }
             let time = Int64(frame) * 16_666_667
-            let (present, flying, compressed, stale) = (resident, loading, compressed, stale)
+            let (present, flying, compressed) = (resident, loading, compressed)
             func state(_ key: TileKey) -> TileResidency {
                 let isThere = present.contains(key)
                 return TileResidency(
                     residency: !isThere ? .none : compressed.contains(key) ? .compressed : .decoded,
                     isKnown: isThere || flying.contains(key),
-                    isLoading: flying.contains(key),
-                    isStale: stale.contains(key)
+                    isLoading: flying.contains(key)
                 )
             }
             policy.observe(
@@ -257,7 +255,6 @@ import Testing
                     let key = TileKey(layer: 0, tile)
                     session.resident.insert(key)
                     if random.nextUnit() < 0.6 { session.compressed.insert(key) }
-                    if random.nextUnit() < 0.2 { session.stale.insert(key) }
                 }
             }
             var expected: Set<TileKey> = []
@@ -265,10 +262,7 @@ import Testing
                 guard !session.resident.contains(TileKey(layer: 0, tile)) else { continue }
                 let ancestors = (0..<8).reversed().lazy.compactMap { session.pyramid.ancestor(of: tile, at: $0) }
                 let nearest = ancestors.map { TileKey(layer: 0, $0) }.first { session.resident.contains($0) }
-                guard let nearest, session.compressed.contains(nearest), !session.stale.contains(nearest) else {
-                    continue
-                }
-                expected.insert(nearest)
+                if let nearest, session.compressed.contains(nearest) { expected.insert(nearest) }
             }
             let first = session.show(view).first
             let decoded = first.prefix { $0.wantsDecoded }
