@@ -127,7 +127,8 @@ public final class TileView: Sendable {
         }
     }
 
-    /// Size of the needed tiles if they exceed the limit; 0 if they fit. Coarser ones are drawn until they do.
+    /// Size of the needed tiles if they exceed the limit; 0 if they fit. Coarser ones are drawn until they do. Pinned
+    /// tiles that are resident take their part of the limit, and do not count as needed.
     ///
     /// Without ``TileCache/Configuration/fitsLevelToBudget`` the tiles under a viewport are not compared with the limit.
     /// It is then 0, unless there is no room to list all of them.

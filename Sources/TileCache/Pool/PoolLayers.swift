@@ -26,6 +26,8 @@ struct PoolLayer: Sendable {
     var slotBytes = 0
     /// Bytes of its compressed blocks.
     var blockBytes = 0
+    /// Bytes of the slots of its decoded pinned tiles.
+    var pinnedBytes = 0
     /// Number of its hanging decoders.
     var stuckDecodes = 0
     /// Number of its entries in the table.

@@ -43,9 +43,18 @@ extension PoolState {
 
     /// Bytes that all of these tiles of a layer need at once to be loaded: their slots and, if these are within a budget,
     /// the most that a load of one was refused in addition. A load that would not fit an empty pool does not count: it
-    /// never begins again.
+    /// never begins again. Nor do decoded pinned tiles: the budget is without them.
     func bytes(toLoad tiles: [TileKey], ofLayer layer: Int, within budget: Int) -> Int {
-        let slots = tiles.count * slotBytes(ofLayer: layer)
+        var count = tiles.count
+        if layers[layer].pinnedBytes > 0 {
+            for tile in tiles {
+                let number = table.find(tile)
+                guard number != .none else { continue }
+                let entry = table.pointer(number)
+                if entry.pointee.residency.isDecoded, entry.pointee.flags.contains(.pinned) { count -= 1 }
+            }
+        }
+        let slots = count * slotBytes(ofLayer: layer)
         guard counters.loads.refused > 0, slots <= budget else { return slots }
         var beside = 0
         for tile in tiles {

@@ -41,12 +41,17 @@ extension PoolState {
 
     private func bytes(of share: Double) -> Int { Int(Double(ledger.limit) * share) }
 
-    /// Maximum bytes of a layer's needed tiles after evicting all that may go.
+    /// Bytes beside the tables and the decoded pinned tiles, which are not evictable.
+    var unpinnedBytes: Int { max(ledger.limit - bookkeepingBytes - table.counts.pinnedBytes, 0) }
+
+    /// Maximum bytes of a layer's needed tiles after evicting all that may go, without decoded pinned ones.
     func attainableBytes(ofLayer layer: Int) -> Int {
-        let free = max(ledger.limit - bookkeepingBytes, 0)
-        guard layers.haveShares else { return free }
-        let others = layers.indices.reduce(0) { $0 + ($1 == layer ? 0 : guaranteedBytes(ofLayer: $1)) }
-        return max(min(free - others, maximumBytes(ofLayer: layer)), 0)
+        guard layers.haveShares else { return unpinnedBytes }
+        // Pinned tiles of a layer are within its guarantee.
+        let others = layers.indices.reduce(0) {
+            $0 + ($1 == layer ? 0 : max(guaranteedBytes(ofLayer: $1) - layers[$1].pinnedBytes, 0))
+        }
+        return max(min(unpinnedBytes - others, maximumBytes(ofLayer: layer) - layers[layer].pinnedBytes), 0)
     }
 
     /// Whether another slot would exceed the layer's share.

@@ -127,7 +127,11 @@ struct PoolState: ~Copyable {
     /// Changes an entry, its list and the counts.
     @inline(__always)
     mutating func change(_ number: EntryID, _ body: (inout Entry) -> Void) {
-        table.change(number, layers, slotBytes: slotBytes(ofLayer: table[number].key.layer), body)
+        let layer = table[number].key.layer
+        let before = table.counts.pinnedBytes
+        table.change(number, layers, slotBytes: slotBytes(ofLayer: layer), body)
+        let pinned = table.counts.pinnedBytes - before
+        if pinned != 0 { layers.change(layer) { $0.pinnedBytes += pinned } }
     }
 
     /// Changes an entry and its list. The counts do not depend on the change.

@@ -151,7 +151,12 @@ struct CoreState: ~Copyable {
         if views[place]?.model.needsVersion != before { callBack(view: place) }
     }
 
-    /// Whether a view needs more tiles than have room beside the tables.
+    /// Recomputes the needs of views that lack room: pinned tiles may leave more of it.
+    mutating func refitShort(now: Int64) {
+        for place in views.indices where views[place]?.model.shortfallBytes ?? 0 > 0 { refit(view: place, now: now) }
+    }
+
+    /// Whether a view needs more tiles than have room beside the tables and the pinned tiles.
     var hasCrowdedView: Bool {
         for place in views.indices where views[place]?.model.isCrowded(pool) == true { return true }
         return false

@@ -91,6 +91,7 @@ extension CacheCore {
             state.pool.removeTiles(onPages: some, ofLayer: id.index)
             return state.pool.layers[id.index].entries > 0
         }
+        perform { $0.refitShort(now: now) }
         removePolicies(ofLayer: id)
         while perform({ $0.finishRemovals() }) {}
     }

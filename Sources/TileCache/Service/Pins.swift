@@ -162,8 +162,12 @@ extension CacheCore {
                 }
             }
         }
-        // Other tiles may have room now.
-        perform { $0.effects.plans = true }
+        let now = clock()
+        perform { state in
+            state.refitShort(now: now)
+            // Other tiles may have room now.
+            state.effects.plans = true
+        }
     }
 
     /// The pyramid of a layer whose tiles are to be pinned.

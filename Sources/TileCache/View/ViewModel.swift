@@ -234,14 +234,15 @@ struct ViewModel: Sendable {
         layers[index].observe(viewport, now: time)
     }
 
-    /// Maximum bytes of a layer's needed tiles.
+    /// Maximum bytes of a layer's needed tiles, without decoded pinned ones.
     private func budget(ofLayer layer: Int, _ pool: borrowing PoolState) -> Int {
-        let part = (pool.ledger.limit - pool.bookkeepingBytes) / max(layers.count, 1)
-        return min(max(part, pool.guaranteedBytes(ofLayer: layer)), pool.attainableBytes(ofLayer: layer))
+        let part = pool.unpinnedBytes / max(layers.count, 1)
+        let guaranteed = pool.guaranteedBytes(ofLayer: layer) - pool.layers[layer].pinnedBytes
+        return min(max(part, guaranteed), pool.attainableBytes(ofLayer: layer))
     }
 
-    /// Whether the needed tiles have no room: since the levels were chosen, tables have grown, or a load was refused
-    /// what it takes beside its tile.
+    /// Whether the needed tiles have no room: since the levels were chosen, tables have grown, pinned tiles have landed,
+    /// or a load was refused what it takes beside its tile.
     func isCrowded(_ pool: borrowing PoolState) -> Bool {
         guard fitsBudget, !layers.contains(where: { $0.hasOwnList }) else { return false }
         for layer in layers where layer.needs.level > 0 || shortfallBytes == 0 {

@@ -83,9 +83,11 @@ extension PoolModel {
     private func checkShares() throws {
         var slots = Array(repeating: 0, count: pool.layers.count)
         var blocks = slots
+        var pinned = slots
         pool.table.forEach { number in
             let entry = pool.table[number]
             if entry.slot != .none { slots[entry.key.layer] += 1 }
+            if entry.residency.isDecoded, entry.flags.contains(.pinned) { pinned[entry.key.layer] += 1 }
             blocks[entry.key.layer] += entry.form.byteCount
         }
         for flight in flights.values {
@@ -103,6 +105,8 @@ extension PoolModel {
             let slotBytes = slots[layer] * pool.slotBytes(ofLayer: layer)
             try require(account.slotBytes == slotBytes, "layer \(layer) has \(account.slotBytes), not \(slotBytes)")
             try require(account.blockBytes == blocks[layer], "layer \(layer): \(account.blockBytes) of blocks")
+            let pinnedBytes = pinned[layer] * pool.slotBytes(ofLayer: layer)
+            try require(account.pinnedBytes == pinnedBytes, "layer \(layer): \(account.pinnedBytes) pinned")
             let used = pool.usedBytes(ofLayer: layer)
             try require(
                 used <= max(pool.maximumBytes(ofLayer: layer), usedBefore[layer, default: 0]),

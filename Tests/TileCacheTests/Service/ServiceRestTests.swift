@@ -70,6 +70,34 @@ import Testing
         #expect((view.neededTileCount == 20) == (free >= 21 * 16_384), comment)
     }
 
+    /// Decoded pinned tiles leave a view less room, and those that it shows count once. A view at rest is whole beside
+    /// them, and has its own level again without them. Some of its tiles once never came.
+    @Test(arguments: [(15, 0, false), (15, 0, true), (5, 0, false), (3, 12, false), (0, 15, false)])
+    func aViewIsWholeBesidePins(elsewhere: Int, shown: Int, removesLayer: Bool) throws {
+        let service = VirtualService()
+        // A view of twenty tiles, and ten more; tables take some 30 KB.
+        let cache = try uncompressed(.bytes(30 * 16_384 + 60_000), service)
+        let layers = try (0..<2).map { index in
+            try VirtualSource(service, layer: index, latency: 5_000_000).add(to: cache, isBlocking: false)
+        }
+        let place = ServiceSetup.viewport(2000, 2000)
+        let pyramid = try ServiceSetup.pyramid()
+        try cache.pin((0..<elsewhere).map { TileCoordinate(level: 6, column: $0, row: 7) }, of: layers[1])
+        try cache.pin(Array(pyramid.neededTiles(under: place, at: 6).prefix(shown)), of: layers[0])
+        let view = ServiceSetup.quiet(cache, [layers[0]])
+        draw(200, every: 10_000_000, of: view, cache, service) { _ in place }
+        #expect(view.frame().missingTileCount == 0, "\(cache.statistics)")
+        #expect(view.neededTileCount == (elsewhere == 15 ? 9 : 20))
+        #expect(view.shortfall.bytes == (elsewhere == 15 ? 20 * 16_384 : 0))
+        #expect(cache.statistics.memory.pinnedTiles == elsewhere + shown)
+        let count = service.requests.count
+        draw(200, every: 10_000_000, of: view, cache, service) { _ in place }
+        #expect(service.requests.count == count)
+        if removesLayer { cache.removeLayer(layers[1]) } else { layers.forEach { cache.unpin($0) } }
+        draw(200, every: 10_000_000, of: view, cache, service) { _ in place }
+        #expect(view.frame().missingTileCount == 0 && view.neededTileCount == 20 && view.shortfall.bytes == 0)
+    }
+
     /// Loads that hold more than the limit fit at no level: the view keeps its own. It was drawn at the coarsest one.
     @Test func aLoadThatNeverFitsMakesNoViewCoarser() throws {
         let service = VirtualService()
