@@ -25,4 +25,6 @@ struct TileResidency: Sendable {
     var isKnown: Bool
     /// Whether its load is in flight. Default: false.
     var isLoading = false
+    /// Whether its last load failed for good. Default: false.
+    var isLost = false
 }

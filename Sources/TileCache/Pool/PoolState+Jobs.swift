@@ -29,6 +29,9 @@ enum LoadResult: Error, Hashable {
     case cancelled
     /// It was refused memory; it is retried after a wait if memory is available.
     case refused
+
+    /// Whether it failed and is not retried.
+    var isForGood: Bool { if case .failed(isPermanent: true, _) = self { true } else { false } }
 }
 
 extension PoolState {
@@ -204,6 +207,8 @@ extension PoolState {
             if !isOutdated {
                 note(result, load, in: number, now: now)
                 if let time = retryTime(of: number, after: result) { effects.replanAt = min(effects.replanAt, time) }
+                // Nothing else may happen before its fallback is loaded.
+                if isWanted, result.isForGood, !table[number].residency.isResident { effects.plans = true }
             }
             noteNotLanded(load, result)
             forgetIfIdle(number)

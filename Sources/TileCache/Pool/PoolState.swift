@@ -114,7 +114,8 @@ struct PoolState: ~Copyable {
             return TileResidency(
                 residency: entry.pointee.residency,
                 isKnown: true,
-                isLoading: entry.pointee.load != .none
+                isLoading: entry.pointee.load != .none,
+                isLost: entry.pointee.isLost
             )
         }
     }

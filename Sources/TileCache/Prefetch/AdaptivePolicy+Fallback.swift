@@ -29,19 +29,20 @@ extension AdaptivePolicy {
         outlook.forEachTile(at: level, in: outlook.view) { key, _ in
             if !known.contains(key) { known.append(key) }
         }
-        let missing = zip(target.needed, residencies).filter { $1.residency == .none }.map(\.0)
+        let found = zip(target.needed, residencies).filter { $1.residency == .none }
+        let missing = found.map(\.0)
         let ancestors = ResidentAncestors(of: missing.map(\.coordinate), target: target, context: context)
         var gap: [TileCoordinate] = []
-        for (key, ancestor) in zip(missing, ancestors.nearest) {
+        for ((key, state), ancestor) in zip(found, ancestors.nearest) {
             guard let ancestor else {
-                gap.append(key.coordinate)
+                // All workers together load a few tiles as soon as a fallback, unless they have failed for good.
+                if missing.count > context.workers || state.isLost { gap.append(key.coordinate) }
                 continue
             }
             // The present fallback stays until the tile has landed.
             if !known.contains(ancestor) { known.append(ancestor) }
         }
-        // All workers together load a few tiles as soon as a fallback.
-        if missing.count > context.workers, let fallback = commonAncestor(of: gap, from: level, target) {
+        if let fallback = commonAncestor(of: gap, from: level, target) {
             wishes.first.append(PlanEntry(key: fallback, value: .infinity, reason: .fallback))
         }
         if effects.contains(.coarser), missing.count > Self.turnsForCoarser * context.workers {

@@ -188,7 +188,8 @@ extension PoolModel {
             flights[id] = nil
             let isNeeded = needed.contains(flight.key)
             let isLate = pool.loads[id]?.isWrittenOff == true
-            let plansAnyway = isLate || pool.queue.hasPassedForLoads || pool.isOverLimit
+            let isLost = result.isForGood && isNeeded && content[flight.key] == nil
+            let plansAnyway = isLate || isLost || pool.queue.hasPassedForLoads || pool.isOverLimit
             pool.finishLoad(id, result, now: now)
             let effects = pool.takeEffects()
             let plans = plansAnyway || flight.isOutdated || (result == .cancelled && isNeeded) || pool.hasMorePins

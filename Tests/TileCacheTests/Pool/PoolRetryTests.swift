@@ -60,6 +60,19 @@ import Testing
         #expect(small.resident == [0])
     }
 
+    /// Its fallback may have been evicted for it, and nothing else makes a plan.
+    @Test(arguments: [true, false]) func whatIsLostForAViewIsPlannedFor(isNeeded: Bool) throws {
+        let small = pool()
+        var needs = ViewNeeds()
+        if isNeeded { small.need([0], &needs) }
+        small.install([small.demand(key(0))])
+        let ticket = try #require(small.beginLoad())
+        _ = small.pool.takeEffects()
+        small.end(ticket, .failed(isPermanent: true, retryAfter: nil))
+        let effects = small.pool.takeEffects()
+        #expect(effects.plans == isNeeded && effects.replanAt == .max)
+    }
+
     // MARK: - Refused memory
 
     /// A pool for a number of tiles. Its layer's source takes its slot when it is ready to write.

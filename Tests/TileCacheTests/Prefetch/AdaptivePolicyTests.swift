@@ -13,6 +13,8 @@ import Testing
         var loading: Set<TileKey> = []
         /// Those of the resident tiles that are compressed.
         var compressed: Set<TileKey> = []
+        /// Tiles that have failed for good.
+        var lost: Set<TileKey> = []
         var effort = 0.5
         /// Duration of a load, in nanoseconds.
         var latency: Int64 = 40_000_000
@@ -28,13 +30,14 @@ import Testing
             let level = TileLevelSelection().level(for: viewport.scale, in: pyramid)
             let needed = pyramid.neededTiles(under: viewport, at: level).map { TileKey(layer: 0, $0) }
             let time = Int64(frame) * 16_666_667
-            let (present, flying, compressed) = (resident, loading, compressed)
+            let (present, flying, compressed, lost) = (resident, loading, compressed, lost)
             func state(_ key: TileKey) -> TileResidency {
                 let isThere = present.contains(key)
                 return TileResidency(
                     residency: !isThere ? .none : compressed.contains(key) ? .compressed : .decoded,
                     isKnown: isThere || flying.contains(key),
-                    isLoading: flying.contains(key)
+                    isLoading: flying.contains(key),
+                    isLost: lost.contains(key)
                 )
             }
             policy.observe(
@@ -241,6 +244,20 @@ import Testing
         session.resident.insert(cover.key)
         #expect(session.show(Self.view(32_768, 32_768)).first.isEmpty)
         #expect(session.show(Self.view(32_768, 32_768)).keepValues.contains { $0.key == cover.key && $0.value == 1 })
+    }
+
+    /// A tile that has failed for good never comes: a fallback is loaded for it, however few tiles are missing.
+    @Test func whatIsLostIsCovered() throws {
+        var session = try Session()
+        let view = Self.view(2000, 2000)
+        let needed = session.pyramid.neededTiles(under: view, at: 8).map { TileKey(layer: 0, $0) }
+        session.resident = Set(needed.dropFirst(2))
+        #expect(session.show(view).first.isEmpty)
+        session.lost = [needed[0]]
+        let cover = try #require(session.pyramid.ancestor(of: needed[0].coordinate, at: 3))
+        #expect(session.show(view).first.map(\.key) == [TileKey(layer: 0, cover)])
+        session.resident.insert(TileKey(layer: 0, cover))
+        #expect(session.show(view).first.isEmpty)
     }
 
     /// Frames draw decoded tiles only: the fallbacks of missing tiles are decompressed before anything is loaded.

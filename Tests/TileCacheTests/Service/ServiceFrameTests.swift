@@ -201,6 +201,27 @@ import Testing
         #expect(frame.unavailable.count == 2 && frame.count == 1, "\(frame), \(scene.cache.statistics)")
     }
 
+    /// Two lost tiles without a fallback: one is loaded, without another frame or move. If it is lost too, it is not
+    /// requested again.
+    @Test(arguments: [false, true]) func lostTilesGetAFallback(losesIt: Bool) throws {
+        let scene = try StillScene(tiles: 64, workers: 8)
+        let source = LosingSource(level: 6, other: losesIt ? 1 : nil)
+        let layer = try scene.cache.addLayer(source, pyramid: scene.pyramid)
+        let view = scene.cache.makeView(
+            layers: [layer],
+            selection: TileLevelSelection(),
+            policy: { AdaptivePolicy(effects: .fallback) }
+        )
+        for step in 0..<4 {
+            view.update(TileViewport(center: WorldPoint(x: 128 + Double(step), y: 32), width: 64, height: 32))
+            scene.run()
+            let frame = view.frame()
+            #expect(frame.unavailable.count == 2 && frame.count == (losesIt ? 0 : 2))
+            #expect(frame.allSatisfy { $0.tile.identity.tile.level == 1 })
+            #expect(scene.cache.statistics.loads.failed == (losesIt ? 3 : 2))
+        }
+    }
+
     /// Also if the workers have come to rest while a frame decompresses a tile.
     @Test func theEndOfAFramesOwnWorkMayReturnRoom() throws {
         let scene = try StillScene(tiles: 16, workers: 1) { $0.usesCompressedTier = true }
@@ -233,9 +254,11 @@ import Testing
 /// A source whose tiles of one level fail for good.
 private struct LosingSource: BlockingTileSource {
     let level: Int
+    /// Another such level. Default: nil, none.
+    var other: Int?
 
     func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
-        guard tile.level != level else { throw TileFailure.permanent }
+        guard tile.level != level, tile.level != other else { throw TileFailure.permanent }
         fill(&pixels, with: expectedPixel(layer: 0, tile))
         return .pixels
     }
