@@ -1042,7 +1042,8 @@ TILECACHE_API tilecache_status tilecache_view_set_recorder(tilecache_view *view,
 TILECACHE_API tilecache_status tilecache_view_set_margin(tilecache_view *view, int64_t rings);
 
 /**
- * Reads the bytes that the needed tiles would take if they exceed the limit; 0 if they fit.
+ * Reads the bytes that the needed tiles would take if they exceed the limit; 0 if they fit. Resident pinned tiles take
+ * their part of the limit, and do not count as needed.
  *
  * Without the configuration's fits_level_to_budget the tiles under a viewport are not compared with the limit: 0, unless
  * there is no room to list all of them.

@@ -153,7 +153,10 @@ struct CoreState: ~Copyable {
 
     /// Recomputes the needs of views that lack room: pinned tiles may leave more of it.
     mutating func refitShort(now: Int64) {
-        for place in views.indices where views[place]?.model.shortfallBytes ?? 0 > 0 { refit(view: place, now: now) }
+        for place in views.indices where views[place]?.model.shortfallBytes ?? 0 > 0 {
+            refit(view: place, now: now)
+            effects.plans = true
+        }
     }
 
     /// Whether a view needs more tiles than have room beside the tables and the pinned tiles.

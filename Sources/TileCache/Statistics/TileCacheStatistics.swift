@@ -97,7 +97,8 @@ public struct TileCacheStatistics: Sendable, Hashable, CustomStringConvertible {
 
     private var shortfall: String {
         guard memory.shortfall.bytes > 0 else { return "" }
-        let missing = memory.shortfall.bytes + memory.bookkeeping.bytes - memory.limit.bytes
+        let missing =
+            memory.shortfall.bytes + memory.bookkeeping.bytes + memory.pinned.bytes - memory.limit.bytes
         return "limit too small: one screen needs \(memory.shortfall) of tiles"
             + (missing > 0 ? ", \(ByteCount.bytes(missing)) more than there is" : "") + "; "
     }

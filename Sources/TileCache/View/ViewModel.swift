@@ -241,8 +241,8 @@ struct ViewModel: Sendable {
         return min(max(part, guaranteed), pool.attainableBytes(ofLayer: layer))
     }
 
-    /// Whether the needed tiles have no room: since the levels were chosen, tables have grown, pinned tiles have landed,
-    /// or a load was refused what it takes beside its tile.
+    /// Whether the needed tiles have no room: since the levels were chosen, tables have grown, pinned tiles have
+    /// landed, or a load was refused what it takes beside its tile.
     func isCrowded(_ pool: borrowing PoolState) -> Bool {
         guard fitsBudget, !layers.contains(where: { $0.hasOwnList }) else { return false }
         for layer in layers where layer.needs.level > 0 || shortfallBytes == 0 {
