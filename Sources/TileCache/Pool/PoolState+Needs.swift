@@ -68,10 +68,7 @@ extension PoolState {
                 let isHit = count(number, in: &counts, now: now)
                 missingSince.append(isHit ? ViewNeeds.notMissing : now)
                 newDemands &+= 1
-                if number != .none {
-                    noteVisit(number)
-                    relist(number) { $0.needCount += 1 }
-                }
+                if number != .none { addNeed(number) }
             }
         }
         // Entries still marked are needed no longer.
@@ -98,6 +95,20 @@ extension PoolState {
         needs.hasBegun = true
         // Tiles needed no longer may have made room in the table.
         if entries.contains(.none) { enterMissing(of: &needs) } else { needs.isIncomplete = false }
+    }
+
+    /// Makes a tile needed by one more view.
+    private mutating func addNeed(_ number: EntryID) {
+        noteVisit(number)
+        noteKept(number)
+        relist(number) { $0.needCount += 1 }
+    }
+
+    /// Declares that a tile is about to be needed or pinned.
+    mutating func noteKept(_ number: EntryID) {
+        let entry = table.pointer(number)
+        let isNew = !entry.pointee.isKept && entry.pointee.residency.isDecoded
+        if isNew, queue.lacksRoomForNeeds { effects.keepsMore = true }
     }
 
     /// Counts a visit, unless the tile was in view a few demands ago.
@@ -130,8 +141,7 @@ extension PoolState {
         for (index, number) in needs.entries.enumerated() where number == .none {
             let entered = entry(for: needs.tiles[index])
             guard entered != .none else { return }
-            noteVisit(entered)
-            relist(entered) { $0.needCount += 1 }
+            addNeed(entered)
             needs.entries[index] = entered
         }
         needs.isIncomplete = false

@@ -171,7 +171,10 @@ extension PoolState {
     mutating func pin(_ key: TileKey) -> Bool {
         let number = entry(for: key)
         guard number != .none else { return false }
-        if !table[number].flags.contains(.pinned) { change(number) { $0.flags.insert(.pinned) } }
+        if !table[number].flags.contains(.pinned) {
+            noteKept(number)
+            change(number) { $0.flags.insert(.pinned) }
+        }
         return true
     }
 

@@ -46,6 +46,9 @@ extension CoreState {
         let declared = pool.takeEffects()
         workers.noteLate(declared.lateWorkers)
         noteDrawn(declared.drawn)
+        if declared.keepsMore {
+            for place in views.indices where views[place]?.sparesRoom == true { callBack(view: place) }
+        }
         if declared.replanAt != .max, !isShutDown, due.askPlan(at: declared.replanAt) { effects.setsTimer = true }
         var drained = effects
         effects = Effects()

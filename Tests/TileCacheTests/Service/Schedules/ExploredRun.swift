@@ -139,10 +139,17 @@ final class ExploredRun: @unchecked Sendable {
         case 82..<86: if renderers.count < 4 { makeRenderer(of: cache) }
         case 86..<89: if renderers.count > 1 { renderers.removeFirst().close() }
         case 89..<91: try? addLayer(to: cache)
-        case 91..<95: if held.isEmpty, let frame = renderer?.view?.frame() { held = [frame] } else { letGo() }
+        case 91..<95: if held.isEmpty, let renderer { hold(renderer) } else { letGo() }
         case 95..<97: _ = cache.statistics
         default: if let renderer { need(renderer) }
         }
+    }
+
+    /// Holds a frame. It may have decompressed tiles, of which the view then is not notified.
+    private func hold(_ renderer: Renderer) {
+        guard let frame = renderer.view?.frame() else { return }
+        renderer.last = Lack(frame)
+        held = [frame]
     }
 
     private func letGo() {
