@@ -6,8 +6,7 @@ struct PoolEffects: Hashable, Sendable {
     var replanAt = Int64.max
     /// Number of ended loads whose worker was replaced.
     var lateWorkers = 0
-    /// Whether a decoded tile has become needed or pinned while needed tiles lack room: frames that spare room may draw it
-    /// now.
+    /// Whether a decoded tile has become needed or pinned: frames that spare room may draw it now.
     var keepsMore = false
     /// Tiles drawn for the first time that wait to be given to stores.
     var drawn: [TileKey] = []

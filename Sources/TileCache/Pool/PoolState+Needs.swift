@@ -107,8 +107,7 @@ extension PoolState {
     /// Declares that a tile is about to be needed or pinned.
     mutating func noteKept(_ number: EntryID) {
         let entry = table.pointer(number)
-        let isNew = !entry.pointee.isKept && entry.pointee.residency.isDecoded
-        if isNew, queue.lacksRoomForNeeds { effects.keepsMore = true }
+        if !entry.pointee.isKept, entry.pointee.residency.isDecoded { effects.keepsMore = true }
     }
 
     /// Counts a visit, unless the tile was in view a few demands ago.
