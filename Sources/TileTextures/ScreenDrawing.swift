@@ -41,7 +41,7 @@ struct ScreenDrawing {
     /// Deficit of older pixels of the right tile, and of finer tiles. It is less than that of any coarser tile.
     static let staleDeficit = 0.75
     static let finerDeficit = 0.5
-    private static let whole = 1 - 1e-9
+    static let whole = 1 - 1e-9
 
     let table: SlotTable
     let pyramid: TilePyramid
@@ -95,7 +95,6 @@ struct ScreenDrawing {
     /// In pyramids that are not of powers of two a tile lies in several tiles of a coarser level. Uploads are decided
     /// without these parts: fallbacks that several wants share could take all slots, and none of them could be replaced.
     func addRest(of want: TextureWant, to drawing: inout Drawing) {
-        guard drawing.covered < Self.whole else { return }
         let own = pyramid.worldRectangle(of: want.tile)
         var gaps = [own]
         func fill(_ rectangle: PixelRect, _ body: (PixelRect) -> Void) {

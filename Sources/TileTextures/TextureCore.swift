@@ -140,7 +140,7 @@ package struct TextureCore: Sendable {
         var waiting: Set<TextureKey> = []
         for (want, decided) in zip(screen.wants, drawings) {
             var drawing = decided
-            if drawing.covered < 1 { look(at: want.layer).addRest(of: want, to: &drawing) }
+            if drawing.covered < ScreenDrawing.whole { look(at: want.layer).addRest(of: want, to: &drawing) }
             let key = key(ofLayer: want.layer, want.tile)
             distinct.insert(key)
             if drawing.kind != .exact, pending[key] != nil { waiting.insert(key) }

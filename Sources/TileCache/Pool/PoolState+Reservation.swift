@@ -65,10 +65,10 @@ extension PoolState {
     }
 
     /// Whether a needed tile lacks room that nothing under way will make: what is left is needed, pinned or leased.
-    var onlyLeasesMakeRoom: Bool { queue.lacksRoomForNeeds && loads.busyCount == 0 && codecJobs.count == 0 }
+    var onlyLeasesMakeRoom: Bool { queue.lacksRoomForNeeds && isRoomSettled }
 
-    /// Whether no needed tile lacks room, and nothing is under way that may take some.
-    var hasRoomForNeeds: Bool { !queue.lacksRoomForNeeds && loads.busyCount == 0 && codecJobs.count == 0 }
+    /// Whether nothing is under way that may take or make room.
+    var isRoomSettled: Bool { loads.busyCount == 0 && codecJobs.count == 0 }
 
     /// Evicts a cold tile uncompressed if every codec is busy. A source that is ready does not wait for one.
     mutating func dropUncompressed(worth: Float, layer: Int) -> Bool {

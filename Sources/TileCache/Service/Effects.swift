@@ -77,11 +77,8 @@ extension CoreState {
 
     /// Calls the handlers of views that should lease other fallbacks, if nothing under way decides about the room.
     mutating func settleRoom() {
-        if pool.onlyLeasesMakeRoom {
-            askForRoom()
-        } else if pool.hasRoomForNeeds {
-            returnRoom()
-        }
+        guard pool.isRoomSettled else { return }
+        if pool.queue.lacksRoomForNeeds { askForRoom() } else { returnRoom() }
     }
 
     /// Calls the handlers of views whose next frame may lease less.
