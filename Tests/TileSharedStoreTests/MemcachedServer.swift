@@ -1,11 +1,12 @@
 import Foundation
+import TestSupport
 
 /// A separate memcached on loopback, ended by its process id.
 ///
 /// Tests end it in a `defer`: an optimised build releases a reference after its last use.
 final class MemcachedServer {
     let port: Int
-    private let process: Process
+    private let process: ServerProcess
 
     /// Path of the program, or nil if it is not installed.
     static let program = ["/usr/bin/memcached", "/usr/local/bin/memcached", "/opt/homebrew/bin/memcached"]
@@ -17,8 +18,7 @@ final class MemcachedServer {
     init(port: Int? = nil, options: [String] = []) throws {
         // Another process may use the port for a while.
         for _ in 0..<50 {
-            let process = Process()
-            if let port = try Self.start(process, port: port, options) {
+            if let (process, port) = try Self.start(port: port, options) {
                 (self.port, self.process) = (port, process)
                 return
             }
@@ -28,33 +28,26 @@ final class MemcachedServer {
     }
 
     /// Starts a server and waits until it listens; `nil` if it ends.
-    private static func start(_ process: Process, port: Int?, _ options: [String]) throws -> Int? {
+    private static func start(port: Int?, _ options: [String]) throws -> (ServerProcess, port: Int)? {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("memcached-\(UUID())").path
         defer { unlink(file) }
-        process.executableURL = URL(fileURLWithPath: program ?? "")
         // Port -1 is a free one. The server writes "TCP INET: " and its port to the file once it listens.
-        process.arguments = ["-l", "127.0.0.1", "-p", "\(port ?? -1)", "-U", "0", "-m", "16", "-t", "1"] + options
-        if geteuid() == 0 { process.arguments?.append(contentsOf: ["-u", "root"]) }
-        process.environment = ["MEMCACHED_PORT_FILENAME": file]
-        process.standardError = FileHandle.nullDevice
-        try process.run()
+        var arguments = ["-l", "127.0.0.1", "-p", "\(port ?? -1)", "-U", "0", "-m", "16", "-t", "1"] + options
+        if geteuid() == 0 { arguments += ["-u", "root"] }
+        let process = try ServerProcess(program ?? "", arguments, environment: ["MEMCACHED_PORT_FILENAME": file])
         while process.isRunning {
             let text = try? String(contentsOfFile: file, encoding: .utf8)
-            if let found = text?.split(whereSeparator: \.isWhitespace).last.flatMap({ Int($0) }) { return found }
+            if let found = text?.split(whereSeparator: \.isWhitespace).last.flatMap({ Int($0) }) {
+                return (process, found)
+            }
             usleep(2000)
         }
         return nil
     }
 
-    deinit { end() }
+    func send(_ signal: Int32) { process.send(signal) }
 
-    func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
-
-    func end() {
-        guard process.isRunning else { return }
-        send(SIGKILL)
-        process.waitUntilExit()
-    }
+    func end() { process.end() }
 }
 
 /// A server with any behaviour on a free port of loopback. A closure handles each connection in a separate thread.

@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 
 /// A separate nginx on loopback that caches a server's answers; ended by its process id.
 final class NginxServer {
     let port: Int
     private let folder: ScratchFolder
-    private let process: Process
+    private let process: ServerProcess
 
     /// Path of the program, or nil if it is not installed.
     static let program = ["/usr/sbin/nginx", "/usr/bin/nginx", "/usr/local/bin/nginx", "/opt/homebrew/bin/nginx"]
@@ -26,7 +27,7 @@ final class NginxServer {
     }
 
     /// Starts the program and waits until it listens; `nil` if it ends.
-    private static func run(_ program: String, in folder: ScratchFolder, port: Int, origin: Int) -> Process? {
+    private static func run(_ program: String, in folder: ScratchFolder, port: Int, origin: Int) -> ServerProcess? {
         let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
             .map { "\($0)_temp_path \(folder.path)/\($0);" }
         // One process, in the foreground: there is one id to end.
@@ -40,24 +41,12 @@ final class NginxServer {
             "add_header X-Cache-Status $upstream_cache_status always;", "}", "}",
         ]
         folder.write(Array((lines + temporary + ["}", ""]).joined(separator: "\n").utf8), to: "nginx.conf")
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = ["-p", folder.path, "-c", "\(folder.path)/nginx.conf", "-e", "\(folder.path)/error.log"]
-        process.standardError = FileHandle.nullDevice
-        do { try process.run() } catch { return nil }
+        let arguments = ["-p", folder.path, "-c", "\(folder.path)/nginx.conf", "-e", "\(folder.path)/error.log"]
+        guard let process = try? ServerProcess(program, arguments) else { return nil }
         // It writes its id once it listens. (Another process may listen there, too.)
         let isThere = { FileManager.default.fileExists(atPath: "\(folder.path)/pid") }
         if settled({ isThere() || !process.isRunning }), process.isRunning { return process }
-        end(process)
         return nil
-    }
-
-    deinit { Self.end(process) }
-
-    private static func end(_ process: Process) {
-        guard process.isRunning else { return }
-        kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
     }
 
     var template: String { "http://127.0.0.1:\(port)/{z}/{x}/{y}.png" }
