@@ -156,7 +156,7 @@ package enum TunePage {
             page.picture(
                 "\(heading) by memory limit",
                 sentence:
-                    "From the smallest to the largest limit \(name) goes from \(percent: points.first?.y) to "
+                    "From the smallest to the largest limit the \(name) goes from \(percent: points.first?.y) to "
                     + "\(percent: points.last?.y).",
                 draw: LineChart(
                     x: budget,
