@@ -114,9 +114,9 @@ public final class TileView: Sendable {
     /// Rings of further tiles around what shows, loaded too, 0 to 8. Default: 0.
     ///
     /// Around the upright rectangle that bounds the viewport, which is larger than a rotated viewport.
-    /// Loaded after the needed tiles of all views and before all guesses but urgent ones, whatever the effort and the
-    /// allowance. Neither demands nor prefetches in ``TileCacheStatistics``; loads that are never drawn count as waste. Layers of
-    /// ``update(needing:)`` have none. Values out of range are clamped.
+    /// Loaded after the needed tiles of all views and before all predicted tiles that are not urgent, under any effort
+    /// and allowance. Neither demands nor prefetches in ``TileCacheStatistics``; loads that are never drawn count as
+    /// waste. Layers of ``update(needing:)`` have none. Values out of range are clamped.
     public var margin: Int {
         get { core.read { $0.views[id]?.model.margin ?? 0 } }
         set {

@@ -2,7 +2,7 @@ public import TileCache
 
 /// Assigns a view's tiles to texture slots, and bounds the uploads of a frame.
 ///
-/// One value for each view and pixel format: it knows which tile is in which slot, what to upload and what to draw.
+/// One value for each view and pixel format: it stores which tile is in which slot.
 /// The slots are the layers of an array texture, or the cells of an atlas (``TextureAtlas``). Each frame, a renderer
 /// passes the view's frame, copies the uploads, draws the placements and sets the view's level bias:
 ///

@@ -1033,7 +1033,7 @@ TILECACHE_API tilecache_status tilecache_view_set_recorder(tilecache_view *view,
  * Sets the rings of further tiles around what shows, loaded too. Default: 0.
  *
  * Around the upright rectangle that bounds the viewport, which is larger than a rotated viewport.
- * Loaded after the needed tiles of all views and before all guesses but urgent ones, whatever the effort and the
+ * Loaded after the needed tiles of all views and before all predicted tiles that are not urgent, under any effort and
  * allowance. Neither demands nor prefetches in the statistics; loads that are never drawn count as waste. None for layers of
  * tilecache_view_update_needed().
  *
@@ -1408,9 +1408,9 @@ enum {
 /** Rank of a fetched tile among the loads. */
 typedef int32_t tilecache_fetch_rank;
 enum {
-    /** The tile shows: it ranks as a needed tile of a view. */
+    /** The tile is visible: it ranks as a needed tile of a view. */
     TILECACHE_RANK_VISIBLE = 0,
-    /** The tile is around what shows: after needed tiles, before all guesses but urgent ones, whatever the allowance. */
+    /** The tile is beside the visible ones: after needed tiles, before predicted ones that are not urgent. */
     TILECACHE_RANK_MARGIN = 1
 };
 
@@ -1505,7 +1505,7 @@ TILECACHE_API tilecache_status tilecache_get_placement(
  * what a profile contains and where it applies.
  *
  * @param bytes copied; NULL if byte_count is 0.
- * @param byte_count 0 for a profile that knows nothing.
+ * @param byte_count 0 for an empty profile.
  * @param profile receives the handle, to be released with tilecache_profile_release().
  * @return TILECACHE_ERROR_INVALID_PROFILE if the bytes are not a profile of this version, or damaged;
  *        tilecache_last_error() names the field and what was expected.

@@ -25,7 +25,7 @@ public struct PrefetchProfile: Hashable, Sendable {
     /// Maximum of ``sessions``.
     static let maximumSessions = 1 << 48
 
-    /// Creates a profile that knows nothing.
+    /// Creates an empty profile.
     public init() {
         self.init(sessions: 0, bins: BinCounts(count: CandidateBin.placedCount), places: nil)
     }
@@ -45,7 +45,7 @@ public struct PrefetchProfile: Hashable, Sendable {
     /// Whether prefetching takes anything from it: it needs the places of a few sessions.
     var isTelling: Bool { (places?.sessions ?? 0) >= PlaceSketch.leastSessions }
 
-    /// Whether it knows places.
+    /// Whether it contains places.
     public var hasPlaces: Bool { places != nil }
 
     /// The same without places: probabilities only.

@@ -2,15 +2,15 @@ public import Dispatch
 
 /// A host's request for one tile. For renderers that address tiles themselves, such as map widgets.
 ///
-/// It is like a needed tile of a view until it ends: loaded before all guesses but urgent ones, not evicted. It ends with an
-/// ``Outcome``: at once, or later with one call of its handler. With its last reference it is cancelled.
+/// It is like a needed tile of a view until it ends: not evicted, and loaded before all predicted tiles but urgent ones.
+/// It ends with an ``Outcome``: at once, or later with one call of its handler. Releasing its last reference cancels it.
 public final class TileFetch: Sendable {
     /// Rank among the loads.
     public enum Rank: Sendable, Hashable {
-        /// The tile shows: it ranks as a needed tile of a view.
+        /// The tile is visible. It ranks as a needed tile of a view.
         case visible
-        /// The tile is around what shows. It ranks after needed tiles and before all guesses but urgent ones, whatever
-        /// the allowance.
+        /// The tile is beside the visible ones. It ranks after needed tiles and before all predicted ones that are not
+        /// urgent, under any allowance.
         case margin
     }
 
