@@ -259,23 +259,26 @@ struct ViewModel: Sendable {
         hasMoved = false
         needsVersion &+= 1
         shortfallBytes = 0
+        isTruncated = false
         for index in layers.indices {
-            let own = list[layers[index].id]
+            let former = layers[index]
+            let own = list[former.id]
             // Tiles beyond the limit are dropped, the least important ones first.
             let most = pool.ledger.limit / pool.slotBytes(ofLayer: layers[index].layer)
             shortfallBytes = max(shortfallBytes, bytes(of: own.keys.count, beyond: most, layer: index, pool))
             scratch.removeAll(keepingCapacity: true)
             scratch += own.keys.prefix(max(most, 1))
-            let ordered = Array(own.importance.prefix(scratch.count))
-            let isSame = layers[index].needs.tiles == scratch && layers[index].importance == ordered
-            hasMoved = hasMoved || !layers[index].hasOwnList || !isSame
             layers[index].hasOwnList = true
-            layers[index].importance = ordered
+            layers[index].importance = Array(own.importance.prefix(scratch.count))
             layers[index].visible = scratch.indices.map { VisibleTile(index: Int32($0), offset: 0) }
             let level = scratch.map(\.level).max() ?? layers[index].needs.level
             layers[index].touched = TouchMark()
             pool.update(&layers[index].needs, tiles: scratch, level: level, pan: &pan, zoom: &zoom, now: now)
             noteDropped(layer: index, pool)
+            // Without the tiles that have no room, which each update leaves out again.
+            let isSame =
+                former.needs.tiles == layers[index].needs.tiles && former.importance == layers[index].importance
+            hasMoved = hasMoved || !former.hasOwnList || !isSame
         }
         if hasMoved { lastMoved = now }
     }

@@ -67,6 +67,16 @@ import Testing
         }
     }
 
+    /// The tables leave no room for a list. The same list again is no move: the view would never rest.
+    @Test func aListWithoutRoomRests() throws {
+        let small = TilePool(tiles: 1) { $0.grantsBookkeeping = false }
+        var view = try model()
+        view.update(needed(list([1, 2]), by: view), now: 0, pool: &small.pool)
+        #expect(view.hasMoved && view.isTruncated && view.layers[0].needs.tiles.isEmpty)
+        view.update(needed(list([1, 2]), by: view), now: 1, pool: &small.pool)
+        #expect(!view.hasMoved && view.isTruncated && view.shortfallBytes == 2 * TilePool.tileBytes)
+    }
+
     /// A list takes the place of the viewport and its destination. Layers that are added later need nothing of them.
     @Test func aListReplacesTheViewport() throws {
         let small = TilePool(tiles: 100)
