@@ -22,9 +22,11 @@ extension CoreState {
         pool.finishLoad(ticket.load, result, now: now)
         synthesis.noteEnd(of: ticket.load)
         if !isOutdated, isAsked(ticket.key) {
-            // Cancelled for the ceilings, it waits: its source may be asked once they allow it.
-            changeAsked { asked, _ in
-                asked.removeAll { $0.key == ticket.key && (result != .cancelled || !$0.needsSource) }
+            if result != .cancelled {
+                changeAsked { asked, _ in asked.removeAll { $0.key == ticket.key } }
+            } else if asked.contains(where: { $0.key == ticket.key && !$0.needsSource }) {
+                // Cancelled before it was asked for. For the ceilings, it waits until they allow its source.
+                effects.plans = true
             }
         }
         // The tile may be evicted for others that found no room.

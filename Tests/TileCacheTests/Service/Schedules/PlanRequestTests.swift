@@ -49,6 +49,26 @@ import Testing
         #expect(scene.run() && scene.resident(0..<4, of: layer) == 4)
     }
 
+    /// A tile was asked for while its load, which nothing had wanted any more, was being cancelled.
+    @Test(arguments: [true, false]) func aWishOutlivesACancelledLoad(isPlanned: Bool) throws {
+        let scene = try StillScene(tiles: 4)
+        let source = QueuedSource()
+        let layer = try scene.cache.addLayer(source, pyramid: scene.pyramid)
+        let view = ServiceSetup.quiet(scene.cache, [layer])
+        defer { withExtendedLifetime(view) {} }
+        scene.need(0..<1, of: layer, view)
+        let request = try #require(source.take().first)
+        scene.need(0..<0, of: layer, view)
+        #expect(!request.isWanted)
+        scene.cache.prefetch([scene.tile(0)], of: layer)
+        if isPlanned { scene.run() }
+        request.cancel()
+        scene.run()
+        source.answer(try #require(source.take().first))
+        #expect(scene.run() && scene.resident(0..<1, of: layer) == 1)
+        #expect(scene.cache.statistics.loads.cancelled == 1)
+    }
+
     @Test func whatFramesLeftNoRoomForComesWhenTheyEnd() throws {
         let scene = try StillScene(tiles: 4)
         let layer = try scene.plainLayer()
