@@ -124,9 +124,10 @@ private func layerIDs(
         throw .argument("\(least) to \(record.layerCount) layers are expected, not \(UInt(bitPattern: count))")
     }
     var ids: [LayerID] = []
+    var named: Set<LayerID> = []
     for layer in UnsafeBufferPointer(start: layers, count: count) {
         let id = try record.layer(layer)
-        guard !ids.contains(id) else { throw .argument("layer \(layer) is given twice") }
+        guard named.insert(id).inserted else { throw .argument("layer \(layer) is given twice") }
         ids.append(id)
     }
     return ids

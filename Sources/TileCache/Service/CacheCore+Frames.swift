@@ -145,7 +145,8 @@ extension CacheCore {
         let set = perform { state -> (serial: Int, isNew: Bool)? in
             guard !state.isShutDown, let view = state.views[place] else { return nil }
             var known: [(LayerID, TilePyramid)] = []
-            for layer in layers where !known.contains(where: { $0.0 == layer }) {
+            var named: Set<LayerID> = []
+            for layer in layers where named.insert(layer).inserted {
                 if let record = state.record(of: layer) { known.append((layer, record.pyramid)) }
             }
             state.views[place]?.model.setLayers(known, now: now, pool: &state.pool)

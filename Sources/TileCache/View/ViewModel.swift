@@ -149,14 +149,10 @@ struct ViewModel: Sendable {
     /// present viewport.
     mutating func setLayers(_ new: [(id: LayerID, pyramid: TilePyramid)], now: Int64, pool: inout PoolState) {
         endRest()
-        var former = layers
-        layers = new.map { layer in
-            guard let index = former.firstIndex(where: { $0.id == layer.id }) else {
-                return ViewLayer(id: layer.id, pyramid: layer.pyramid)
-            }
-            return former.remove(at: index)
-        }
-        for index in former.indices { pool.clear(&former[index].needs) }
+        let former = layers
+        var rest = Dictionary(former.map { ($0.id, $0) }) { first, _ in first }
+        layers = new.map { rest.removeValue(forKey: $0.id) ?? ViewLayer(id: $0.id, pyramid: $0.pyramid) }
+        for var layer in former where rest[layer.id] != nil { pool.clear(&layer.needs) }
         needsVersion &+= 1
         // Not at rest: no plan contains the new layers yet.
         lastMoved = now
