@@ -6,7 +6,8 @@ struct VelocityTracker: Hashable, Sendable {
     static let window: Int64 = 100_000_000
     /// Time without events after which a finger has stopped, in nanoseconds.
     static let restTime: Int64 = 40_000_000
-    private static let capacity = 32
+    /// Places kept at most; a mouse sends up to 8000 a second.
+    private static let capacity = 1024
 
     private var places: [Place] = []
 
@@ -17,7 +18,8 @@ struct VelocityTracker: Hashable, Sendable {
 
     mutating func add(_ point: ScrollVector, at time: Int64) {
         if places.last?.time == time { places.removeLast() }
-        if places.count == Self.capacity { places.removeFirst() }
+        let first = places.firstIndex { time - $0.time <= Self.window } ?? places.count
+        places.removeFirst(max(first, places.count - Self.capacity + 1))
         places.append(Place(time: time, point: point))
     }
 

@@ -88,6 +88,15 @@ import TileCache
         #expect(one.velocity(at: 6) == .zero)
     }
 
+    /// A finger that has stopped 30 ms before its release. The rate of the events does not matter.
+    @Test(arguments: [1, 4]) func velocityDoesNotDependOnTheRate(milliseconds: Int) {
+        var tracker = VelocityTracker()
+        for time in stride(from: Int64(0), through: 1000, by: milliseconds) {
+            tracker.add(.init(x: Double(min(time, 970)) * 0.3, y: 0), at: time * 1_000_000)
+        }
+        #expect(tracker.velocity(at: 1_000_000_000).isClose(to: .init(x: 235, y: 0), within: 5))
+    }
+
     /// Extreme numbers: they are ignored, or come to rest like any others.
     @Test func nothingOverflows() throws {
         let far = ScrollVector(x: 0x1p52, y: -0x1p52)
