@@ -165,9 +165,11 @@ final class DiskWriter {
         return try evict { () throws(SQLFailure) in try pages - freePages - max(budget.maximumPages - pageCount, 0) }
     }
 
-    /// Evicts until some pages of the file are free; `false` if no entries are left.
+    /// Evicts until some pages of the file are free; `false` if it has not so many, or no entries are left.
     func makeFreePages(_ pages: Int) throws(SQLFailure) -> Bool {
-        try evict { () throws(SQLFailure) in try pages - freePages }
+        // All entries would go for nothing.
+        guard try pages < pageCount else { return false }
+        return try evict { () throws(SQLFailure) in try pages - freePages }
     }
 
     /// Changes the limit. Returns once the files are within the new one; until then the old one holds.

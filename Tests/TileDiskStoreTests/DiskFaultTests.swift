@@ -268,6 +268,23 @@ import TileCache
         #expect((100..<175).allSatisfy { store.bytes(MadeEntry.key($0)) != nil })
     }
 
+    /// An entry is larger than the file, which cannot grow: the others stay.
+    @Test func aFullDiskHasNoRoomForAnEntryLargerThanTheFile() throws {
+        let (folder, disk) = (ScratchFolder(), FaultyDisk())
+        defer { withExtendedLifetime(folder) {} }
+        let store = try TileDiskStore(path: folder.path, byteLimit: .mebibytes(64), options: .test(disk))
+        func put(_ number: Int, count: Int) -> TileStorePut {
+            store.put(MadeEntry.key(number), MadeEntry.bytes(MadeEntry.key(number), version: 1, count: count))
+        }
+        for number in 0..<10 { #expect(put(number, count: 30_000) == .accepted) }
+        store.flush()
+        store.core.queue.sync { store.core.freeBytes = { 400_000 } }
+        disk.set(.full(bytes: disk.state.withLock { $0.total } + 400_000))
+        #expect(put(50, count: 1_500_000) == .accepted)
+        store.flush()
+        #expect((0..<10).allSatisfy { store.bytes(MadeEntry.key($0)) != nil } && store.statistics.evictions == 0)
+    }
+
     @Test(arguments: [4, 40, 400] as [UInt64])
     func readsAndWritesThatFail(chances: UInt64) throws {
         let folder = ScratchFolder()
