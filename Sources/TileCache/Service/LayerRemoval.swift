@@ -72,18 +72,21 @@ extension LayerRecord {
 extension CacheCore {
     func removeLayer(_ id: LayerID) {
         let now = clock()
-        removeTiles(of: id, now: now)
+        guard removeTiles(of: id, now: now) else { return }
         // Stores and sources that no other layer has may have ended.
         noteHeldMemory()
         fitCodecs()
+        // A plan that was made meanwhile did not find the room.
+        perform { $0.effects.plans = true }
     }
 
-    private func removeTiles(of id: LayerID, now: Int64) {
+    /// Returns whether the layer was there.
+    private func removeTiles(of id: LayerID, now: Int64) -> Bool {
         let begun = perform { state -> (record: LayerRecord, pages: Range<Int32>)? in
             state.beginRemoval(of: id, now: now).map { ($0, state.pool.table.pages) }
         }
         // Source and stores are released last and without the lock: their deinitializers run foreign code.
-        guard let (record, pages) = begun else { return }
+        guard let (record, pages) = begun else { return false }
         defer { withExtendedLifetime(record) {} }
         walk(pages) { state, some in
             // A plan may have freed the index since the last step.
@@ -94,5 +97,6 @@ extension CacheCore {
         perform { $0.refitShort(now: now) }
         removePolicies(ofLayer: id)
         while perform({ $0.finishRemovals() }) {}
+        return true
     }
 }

@@ -104,6 +104,34 @@ import Testing
         #expect(scene.resident(9..<10, of: layer) == 1)
     }
 
+    /// A plan is made before the pinned tiles of the removed layer go. A load of that layer goes on.
+    @Test func whatARemovedLayerLeftNoRoomForComes() throws {
+        let scene = try StillScene(tiles: 4)
+        let source = QueuedSource()
+        let gone = try scene.cache.addLayer(source, pyramid: scene.pyramid)
+        let layer = try scene.plainLayer()
+        try scene.cache.pin([scene.tile(0), scene.tile(1)], of: gone)
+        scene.run()
+        for request in source.take() { source.answer(request) }
+        scene.cache.prefetch([scene.tile(2)], of: gone)
+        scene.run()
+        let request = try #require(source.take().first)
+        let view = ServiceSetup.quiet(scene.cache, [layer])
+        defer { withExtendedLifetime(view) {} }
+        scene.need(0..<2, of: layer, view)
+        #expect(scene.isShort && scene.resident(0..<2, of: layer) == 1)
+        scene.meanwhile = {
+            guard scene.cache.core.read({ $0.pool.layers[gone.index].isRemoved }) else { return false }
+            scene.run()
+            return true
+        }
+        scene.cache.removeLayer(gone)
+        #expect(scene.meanwhile == nil && layers(scene) == 2)
+        #expect(scene.run() && scene.resident(0..<2, of: layer) == 2)
+        request.cancel()
+        #expect(scene.run())
+    }
+
     /// A removal that ends while a plan is being made waits for it.
     @Test func aLayerThatAPlanNamesIsGoneAfterThePlan() throws {
         let scene = try StillScene(tiles: 16)
