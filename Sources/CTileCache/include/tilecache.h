@@ -1605,7 +1605,7 @@ typedef struct tilecache_statistics {
     int64_t byte_limit, used_bytes, peak_bytes;
     /** Bytes in use now for decoded tiles (loads in flight included), compressed tiles, loads in flight, tables. */
     int64_t decoded_bytes, compressed_bytes, in_flight_bytes, bookkeeping_bytes;
-    /** Peaks of these. */
+    /** Peaks of decoded tiles (without loads in flight), of compressed tiles, and of the slots of loads in flight. */
     int64_t peak_decoded_bytes, peak_compressed_bytes, peak_in_flight_bytes;
     /** Tiles now: decoded, compressed, loaded but not drawn yet, and the prefetched ones of the latter. */
     int64_t decoded_tiles, compressed_tiles, unseen_tiles, unseen_prefetched_tiles;

@@ -20,7 +20,7 @@ extension TileCacheStatistics {
         public internal(set) var bookkeeping = ByteCount.bytes(0)
         /// Pinned tiles that are decoded now.
         public internal(set) var pinned = ByteCount.bytes(0)
-        /// Peak of `decoded`.
+        /// Peak of decoded tiles, without loads in flight.
         public internal(set) var peakDecoded = ByteCount.bytes(0)
         /// Peak of `compressed`.
         public internal(set) var peakCompressed = ByteCount.bytes(0)
