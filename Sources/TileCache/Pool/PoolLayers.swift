@@ -26,7 +26,7 @@ struct PoolLayer: Sendable {
     var slotBytes = 0
     /// Bytes of its compressed blocks.
     var blockBytes = 0
-    /// Bytes of the slots of its decoded pinned tiles.
+    /// Bytes of its pinned tiles, slots and compressed blocks.
     var pinnedBytes = 0
     /// Number of its hanging decoders.
     var stuckDecodes = 0

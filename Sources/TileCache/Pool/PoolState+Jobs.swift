@@ -254,13 +254,13 @@ extension PoolState {
             table.stage(number) { ($0.slot, $0.leaseCount) = (.none, 0) }
         }
         // A block being read or written belongs to the worker's ticket from now on.
-        table.stage(number) {
-            if entry.residency == .storing || entry.residency == .promoting {
+        if entry.residency == .storing || entry.residency == .promoting {
+            change(number) {
                 if $0.form.block != nil { $0.form = .none }
                 if entry.residency == .promoting { $0.leaseCount -= 1 }
             }
-            $0.work = 0
         }
+        table.stage(number) { $0.work = 0 }
         releasePixels(of: number)
     }
 

@@ -43,18 +43,26 @@ extension PoolState {
 
     /// Bytes that all of these tiles of a layer need at once to be loaded: their slots and, if these are within a budget,
     /// the most that a load of one was refused in addition. A load that would not fit an empty pool does not count: it
-    /// never begins again. Nor do decoded pinned tiles: the budget is without them.
+    /// never begins again. Nor does what pinned tiles have: the budget is without it. They are decompressed one by one,
+    /// each into a slot beside its block.
     func bytes(toLoad tiles: [TileKey], ofLayer layer: Int, within budget: Int) -> Int {
         var count = tiles.count
+        var (blocks, largest) = (0, 0)
         if layers[layer].pinnedBytes > 0 {
             for tile in tiles {
                 let number = table.find(tile)
                 guard number != .none else { continue }
                 let entry = table.pointer(number)
-                if entry.pointee.residency.isDecoded, entry.pointee.flags.contains(.pinned) { count -= 1 }
+                guard entry.pointee.flags.contains(.pinned) else { continue }
+                if entry.pointee.residency.isDecoded {
+                    count -= 1
+                } else {
+                    blocks += entry.pointee.form.byteCount
+                    largest = max(largest, entry.pointee.form.byteCount)
+                }
             }
         }
-        let slots = count * slotBytes(ofLayer: layer)
+        let slots = count * slotBytes(ofLayer: layer) - blocks + largest
         guard counters.loads.refused > 0, slots <= budget else { return slots }
         var beside = 0
         for tile in tiles {

@@ -41,10 +41,10 @@ extension PoolState {
 
     private func bytes(of share: Double) -> Int { Int(Double(ledger.limit) * share) }
 
-    /// Bytes beside the tables and the decoded pinned tiles, which are not evictable.
-    var unpinnedBytes: Int { max(ledger.limit - bookkeepingBytes - table.counts.pinnedBytes, 0) }
+    /// Bytes beside the tables and the pinned tiles, which are not evictable.
+    var unpinnedBytes: Int { max(ledger.limit - bookkeepingBytes - table.counts.allPinnedBytes, 0) }
 
-    /// Maximum bytes of a layer's needed tiles after evicting all that may go, without decoded pinned ones.
+    /// Maximum bytes of a layer's needed tiles after evicting all that may go, without what pinned ones have.
     func attainableBytes(ofLayer layer: Int) -> Int {
         guard layers.haveShares else { return unpinnedBytes }
         // Pinned tiles of a layer are within its guarantee.

@@ -129,9 +129,9 @@ struct PoolState: ~Copyable {
     @inline(__always)
     mutating func change(_ number: EntryID, _ body: (inout Entry) -> Void) {
         let layer = table[number].key.layer
-        let before = table.counts.pinnedBytes
+        let before = table.counts.allPinnedBytes
         table.change(number, layers, slotBytes: slotBytes(ofLayer: layer), body)
-        let pinned = table.counts.pinnedBytes - before
+        let pinned = table.counts.allPinnedBytes - before
         if pinned != 0 { layers.change(layer) { $0.pinnedBytes += pinned } }
     }
 

@@ -53,6 +53,10 @@ struct TileCounts: Sendable, Hashable {
     /// Decoded tiles that are pinned, and the bytes of their slots.
     var pinned = 0
     var pinnedBytes = 0
+    /// Bytes of the blocks of compressed tiles that are pinned.
+    var pinnedBlockBytes = 0
+    /// Bytes of both, which are not evictable.
+    var allPinnedBytes: Int { pinnedBytes + pinnedBlockBytes }
 
     init() {}
 
@@ -71,6 +75,7 @@ struct TileCounts: Sendable, Hashable {
         if entry.residency.isCompressed {
             compressed += sign
             if entry.form.isSolid { solid += sign }
+            if entry.flags.contains(.pinned) { pinnedBlockBytes += sign * entry.form.byteCount }
         }
         guard entry.residency.isResident, !entry.flags.contains(.seen) else { return }
         unseen += sign

@@ -230,7 +230,7 @@ struct ViewModel: Sendable {
         layers[index].observe(viewport, now: time)
     }
 
-    /// Maximum bytes of a layer's needed tiles, without decoded pinned ones.
+    /// Maximum bytes of a layer's needed tiles, without what pinned ones have.
     private func budget(ofLayer layer: Int, _ pool: borrowing PoolState) -> Int {
         let part = pool.unpinnedBytes / max(layers.count, 1)
         let guaranteed = pool.guaranteedBytes(ofLayer: layer) - pool.layers[layer].pinnedBytes

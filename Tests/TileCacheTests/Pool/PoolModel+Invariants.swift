@@ -87,7 +87,10 @@ extension PoolModel {
         pool.table.forEach { number in
             let entry = pool.table[number]
             if entry.slot != .none { slots[entry.key.layer] += 1 }
-            if entry.residency.isDecoded, entry.flags.contains(.pinned) { pinned[entry.key.layer] += 1 }
+            if entry.flags.contains(.pinned) {
+                let slotBytes = entry.residency.isDecoded ? pool.slotBytes(ofLayer: entry.key.layer) : 0
+                pinned[entry.key.layer] += slotBytes + (entry.residency.isCompressed ? entry.form.byteCount : 0)
+            }
             blocks[entry.key.layer] += entry.form.byteCount
         }
         for flight in flights.values {
@@ -105,8 +108,7 @@ extension PoolModel {
             let slotBytes = slots[layer] * pool.slotBytes(ofLayer: layer)
             try require(account.slotBytes == slotBytes, "layer \(layer) has \(account.slotBytes), not \(slotBytes)")
             try require(account.blockBytes == blocks[layer], "layer \(layer): \(account.blockBytes) of blocks")
-            let pinnedBytes = pinned[layer] * pool.slotBytes(ofLayer: layer)
-            try require(account.pinnedBytes == pinnedBytes, "layer \(layer): \(account.pinnedBytes) pinned")
+            try require(account.pinnedBytes == pinned[layer], "layer \(layer): \(account.pinnedBytes) pinned")
             let used = pool.usedBytes(ofLayer: layer)
             try require(
                 used <= max(pool.maximumBytes(ofLayer: layer), usedBefore[layer, default: 0]),

@@ -121,6 +121,29 @@ import Testing
         }
     }
 
+    /// Pinned tiles that are compressed leave a view less room. Those that it needs give it back, one by one.
+    @Test func compressedPinsTakeTheirPartOfTheLimit() {
+        let small = TilePool(tiles: 8) { $0.compressedTier = true }
+        let tiles = [key(0), key(1), key(2)]
+        for column in 0..<3 {
+            small.load(column)
+            small.demote(small.pool.beginDemotion(small.pool.table.find(key(column))))
+        }
+        let before = small.pool.unpinnedBytes
+        for tile in tiles { _ = small.pool.pin(tile) }
+        let (unpinned, attainable) = (small.pool.unpinnedBytes, small.pool.attainableBytes(ofLayer: 0))
+        #expect(before - unpinned == 3 * 1024 && attainable == unpinned)
+        let needed = small.pool.bytes(toLoad: tiles + [key(9)], ofLayer: 0, within: .max)
+        #expect(needed == 4 * TilePool.tileBytes - 2 * 1024)
+        small.install(tiles.map { small.demand($0) })
+        #expect(small.beginLoad() == nil && small.decoded == [0, 1, 2])
+        let (pinned, rest) = (small.pool.layers[0].pinnedBytes, small.pool.unpinnedBytes)
+        #expect(pinned == 3 * TilePool.tileBytes && before - rest == pinned)
+        for tile in tiles { small.pool.unpin(tile) }
+        let after = small.pool.unpinnedBytes
+        #expect(after == before)
+    }
+
     /// The same decisions under a virtual clock. A second layer in the same view is bounded by its share, and draws a
     /// coarser level.
     @Test func sharesCountUnderAVirtualClock() throws {
