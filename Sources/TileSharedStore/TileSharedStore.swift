@@ -17,7 +17,7 @@ public import TileCache
 ///
 /// memcached has no authentication: each client that can connect to a server can read and replace every tile. Servers
 /// belong on a private network. Checksums detect damaged entries, not forged ones.
-public final class TileSharedStore: TileStore {
+public final class TileSharedStore: TileStore, DistantStore {
     /// The servers, in the order of the initializer.
     public let servers: [SharedServer]
     let options: TileSharedStoreOptions
@@ -177,9 +177,11 @@ public final class TileSharedStore: TileStore {
     }
 
     /// Queries the servers. If that takes too long, the result is the last generation that is known.
-    public func generation(of namespace: TileStoreNamespace) -> UInt64 {
-        onWriter { [self] in query(namespace, writer) }
-        return state.withLock { $0.generation(of: namespace) }
+    public func generation(of namespace: TileStoreNamespace) -> UInt64 { readGeneration(of: namespace).generation }
+
+    package func readGeneration(of namespace: TileStoreNamespace) -> (generation: UInt64, isAnswer: Bool) {
+        let isAnswer = onWriter { [self] in query(namespace, writer) } ?? false
+        return (state.withLock { $0.generation(of: namespace) }, isAnswer)
     }
 
     /// Stores a generation on several servers, so that it survives the loss of some.
@@ -320,7 +322,9 @@ public final class TileSharedStore: TileStore {
         if state.withLock({ $0.asksForGeneration(of: namespace, at: now) }) { query(namespace, lane) }
     }
 
-    private func query(_ namespace: TileStoreNamespace, _ lane: SharedLane) {
+    /// Returns whether a server has answered.
+    @discardableResult
+    private func query(_ namespace: TileStoreNamespace, _ lane: SharedLane) -> Bool {
         let names = lane.connection?.generationNames(of: namespace) ?? []
         let stored = names.map { storedGeneration($0, lane) }
         let newest = state.withLock { state -> UInt64 in
@@ -331,6 +335,7 @@ public final class TileSharedStore: TileStore {
         for (name, copy) in zip(names, stored) {
             if let copy, copy < newest { _ = raise(name, to: newest, lane) }
         }
+        return stored.contains { $0 != nil }
     }
 
     /// The generation on one server, 0 if it has none; `nil` if it does not answer.

@@ -26,6 +26,8 @@ final class LayerTiers: Sendable {
         var isPrepared = false
         /// The last invalidation whose generation has not been compared with those of the stores.
         var unread: (number: Int, isWhole: Bool)?
+        /// The last invalidation of which a store has not answered whether others have chosen its generation.
+        var unanswered: Int?
         /// Readings of generations that are under way.
         var readings = 0
         /// When other processes' generations were last read.
@@ -134,9 +136,14 @@ final class LayerTiers: Sendable {
             state.readings += 1
             return state.epoch.number
         }
-        let found = stores.map { $0.generation(of: namespace) }
+        let answers = stores.map { store in
+            (store as? any DistantStore)?.readGeneration(of: namespace)
+                ?? (generation: store.generation(of: namespace), isAnswer: true)
+        }
+        let (found, isAnswered) = (answers.map { $0.generation }, answers.allSatisfy { $0.isAnswer })
         let (epoch, failed) = state.withLock { state in
             let (newest, own) = (found.max() ?? 0, state.epoch.generation)
+            let isLate = state.unanswered.map { isAnswered && $0 <= begun } ?? false
             if !state.isPrepared {
                 // Invalidations before the first reading come on top of it.
                 state.epoch.generation = newest.addingClamped(own)
@@ -144,12 +151,20 @@ final class LayerTiers: Sendable {
                 // Entries of this generation may be older than the invalidation: another layer raised it.
                 state.epoch.generation = newest.addingClamped(1)
                 if !unread.isWhole { state.isBehind = true }
+            } else if isLate, newest >= own {
+                // The same holds for an answer that is late. The own generation may be among them, and rises once more.
+                state.epoch.generation = newest.addingClamped(1)
+                state.isBehind = true
             } else if newest > own {
                 state.epoch.generation = newest
                 state.isBehind = true
             }
             state.isPrepared = true
-            if let unread = state.unread, unread.number <= begun { state.unread = nil }
+            if isLate { state.unanswered = nil }
+            if let unread = state.unread, unread.number <= begun {
+                state.unread = nil
+                if !isAnswered { state.unanswered = unread.number }
+            }
             return (state.epoch, state.failedRaises)
         }
         for (index, store) in stores.enumerated() where found[index] < epoch.generation || failed[index] != nil {

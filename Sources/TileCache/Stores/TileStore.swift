@@ -131,6 +131,12 @@ extension TileStore {
     public var keepsUndrawnTiles: Bool { false }
 }
 
+/// A store that may be asked for a generation while it does not know the present one.
+package protocol DistantStore: TileStore {
+    /// Returns the last known generation of a namespace, and whether the store has answered.
+    func readGeneration(of namespace: TileStoreNamespace) -> (generation: UInt64, isAnswer: Bool)
+}
+
 extension [any TileStore] {
     /// Upper bound of the stores' memory at present.
     package var memorySize: ByteCount { reduce(.bytes(0)) { $0 + $1.statistics.memorySize } }

@@ -38,6 +38,30 @@ extension LayerStoreTests {
         #expect(third.lastPixels == [Self.newest] && origin.loads.count == loads)
     }
 
+    /// The store does not answer when a layer is invalidated. Another layer of the same data has chosen the same
+    /// generation before, and stored a tile.
+    @Test func noInvalidationIsLostToAStoreThatDidNotAnswer() throws {
+        let store = MemoryStore()
+        let origin = Origin()
+        let (first, second) = (try Run([store], origin), try Run([store], origin))
+        first.need(5..<6)
+        second.scene.cache.invalidate(second.layer)
+        second.scene.run()
+        origin.colour = Self.old
+        second.need(0..<1)
+        origin.colour = Self.newer
+        store.lateGeneration = 0
+        first.scene.cache.invalidate(first.layer)
+        first.scene.run()
+        store.lateGeneration = nil
+        readGenerations(first)
+        #expect(store.generation(of: store.onlyNamespace) == 2)
+        first.need(0..<1)
+        #expect(first.drawn.map(\.colour) == [Self.newer])
+        readGenerations(first)
+        #expect(store.generation(of: store.onlyNamespace) == 2)
+    }
+
     /// A load begins before its layer has raised the generation. Another layer then chooses the same one.
     @Test func nothingLoadedBeforeItsGenerationIsStored() throws {
         let store = MemoryStore()

@@ -1,7 +1,7 @@
 @testable import TileCache
 
 /// A store in a dictionary, with the behaviour that a cache expects of a store.
-final class MemoryStore: TileStore {
+final class MemoryStore: DistantStore {
     private struct State {
         var entries: [TileStoreKey: [UInt8]] = [:]
         var generations: [TileStoreNamespace: UInt64] = [:]
@@ -20,6 +20,7 @@ final class MemoryStore: TileStore {
         var whileReadingGeneration: (@Sendable () -> Void)?
         var refuses: (@Sendable () -> Bool)?
         var storedGeneration: UInt64 = 0
+        var lateGeneration: UInt64?
     }
 
     private let state = Lock(State())
@@ -71,6 +72,11 @@ final class MemoryStore: TileStore {
     var refuses: (@Sendable () -> Bool)? {
         get { state.withLock { $0.refuses } }
         set { state.withLock { $0.refuses = newValue } }
+    }
+    /// The generation that is known while the store does not answer, and takes no other. Default: nil, it answers.
+    var lateGeneration: UInt64? {
+        get { state.withLock { $0.lateGeneration } }
+        set { state.withLock { $0.lateGeneration = newValue } }
     }
     /// The highest generation that a next run of a program would find.
     var storedGeneration: UInt64 { state.withLock { $0.storedGeneration } }
@@ -184,7 +190,13 @@ final class MemoryStore: TileStore {
         return state.withLock { $0.generations[namespace] ?? 0 }
     }
 
+    func readGeneration(of namespace: TileStoreNamespace) -> (generation: UInt64, isAnswer: Bool) {
+        if let lateGeneration { return (lateGeneration, false) }
+        return (generation(of: namespace), true)
+    }
+
     func raiseGeneration(of namespace: TileStoreNamespace, to generation: UInt64) -> Bool {
+        if lateGeneration != nil { return false }
         let isRefused = refuses?() == true
         return state.withLock { state in
             state.generations[namespace] = max(state.generations[namespace] ?? 0, generation)
