@@ -22,8 +22,10 @@ extension ViewRecord {
     func awaitsRoom(in pool: borrowing PoolState) -> Bool {
         for layer in model.layers {
             for number in layer.needs.entries where number != .none {
-                // One that has failed waits for its source.
-                guard pool.table[number].flags.intersection([.refused, .failed]) == .refused else { continue }
+                // One that has failed waits for its source, and so does one whose load, or layer, hangs.
+                guard pool.table[number].flags.intersection([.refused, .failed]) == .refused,
+                    pool.table[number].load == .none, !pool.hasAllItsLoads(layer: layer.layer)
+                else { continue }
                 if pool.fitsLimit(layer: layer.layer, beside: pool.refusedBytes(of: number)) { return true }
             }
         }
