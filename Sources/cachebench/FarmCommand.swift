@@ -117,7 +117,7 @@ struct FarmCommand: ParsableCommand {
             "replay", "--clock", "real", "--format", "json", "--output", report.path, "--export-loads", loads.path,
             "--duration", "\(duration)ns", "--load-latency", "\(loadLatency)ns", "--memory-limit",
             memoryLimit.description,
-        ] + (shared.map { ["--shared", $0] } ?? []) + [trace]
+        ] + (shared.map { ["--shared", $0] } ?? []) + ["--", trace]
     }
 
     /// Sessions of different people over the same world.

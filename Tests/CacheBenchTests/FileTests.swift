@@ -148,6 +148,13 @@ struct FileTests {
         #expect(outcome.code == 0 && outcome.output.contains("nothing is shared"), "\(outcome.errors)")
     }
 
+    @Test func aFarmTakesTracesWhoseNamesBeginWithADash() throws {
+        let folder = try Folder()
+        #expect(try generate(folder.url.appendingPathComponent("-one.csv").path).code == 0)
+        let outcome = try Program.run(farm("--duration", "200ms", "--", "-one.csv"), in: folder.url)
+        #expect(outcome.code == 0 && outcome.output.contains("-one.csv"), "\(outcome.errors)")
+    }
+
     #if os(Linux)
         /// Processes whose command line has a text.
         private func processes(with text: String) throws -> Int {
