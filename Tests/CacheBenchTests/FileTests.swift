@@ -121,7 +121,7 @@ struct FileTests {
 
     #if os(Linux)
         /// A trace is written as it is made, to a file beside the one that is named.
-        @Test(arguments: [SIGINT, SIGTERM])
+        @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
         func aSignalLeavesNoUnfinishedFile(number: Int32) throws {
             let folder = try Folder()
             let path = folder.url.appendingPathComponent("year.csv").path
@@ -164,15 +164,18 @@ struct FileTests {
             }
         }
 
-        /// Starts the program with no signal blocked, and Ctrl-C not ignored. The threads of tests block some, a shell in
-        /// the background ignores Ctrl-C, and a process inherits both.
+        /// Starts the program with no signal blocked, and Ctrl-C and SIGHUP not ignored. The threads of tests block some, a
+        /// shell in the background ignores Ctrl-C, `nohup` SIGHUP, and a process inherits all of it.
         private func startUnblocked(_ arguments: [String]) throws -> (process: Process, outputs: Program.Outputs) {
             var (none, before) = (sigset_t(), sigset_t())
             sigemptyset(&none)
             pthread_sigmask(SIG_SETMASK, &none, &before)
             defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-            let handler = signal(SIGINT, SIG_DFL)
-            defer { signal(SIGINT, handler) }
+            let (interrupt, hangup) = (signal(SIGINT, SIG_DFL), signal(SIGHUP, SIG_DFL))
+            defer {
+                signal(SIGINT, interrupt)
+                signal(SIGHUP, hangup)
+            }
             return try Program.start(arguments)
         }
 
@@ -199,7 +202,7 @@ struct FileTests {
             #expect(try outputs.outcome(of: process).code == -SIGINT)
         }
 
-        @Test(arguments: [SIGINT, SIGTERM])
+        @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
         func aSignalEndsTheProcessesOfAFarm(number: Int32) throws {
             let (process, outputs) = try startUnblocked(farm("--duration", "90s"))
             let folder = "cachebench-farm-\(process.processIdentifier)"
