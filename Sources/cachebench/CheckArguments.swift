@@ -49,6 +49,9 @@ struct CheckArguments: ParsableArguments {
         }
     }
 
+    /// Files that a command reads for its checks.
+    var files: [String] { [baseline].compactMap { $0 } }
+
     /// Reads the earlier report before a long run.
     func readBaseline() throws -> Baseline? {
         try baseline.map { try Baseline(path: $0, tolerances: tolerances.map { try Tolerance($0) }) }

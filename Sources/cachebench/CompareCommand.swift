@@ -98,7 +98,7 @@ struct CompareCommand: ParsableCommand {
         try Failure.reported {
             let paths = try PanTraceList.paths(traces)
             if let picture { return try draw(paths, to: picture) }
-            let writer = try ReportWriter(path: output.file.output, sparing: paths + replay.files)
+            let writer = try ReportWriter(path: output.file.output, sparing: paths + replay.files + checks.files)
             let baseline = try checks.readBaseline()
             let progress = Progress()
             Interruption.watch()

@@ -93,7 +93,7 @@ struct ReplayCommand: ParsableCommand {
     func run() throws {
         try Failure.reported {
             let options = options
-            let files = try PanTraceList.paths(traces) + replay.files
+            let files = try PanTraceList.paths(traces) + replay.files + checks.files
             let keyWriter = try exportKeys.map { try ReportWriter(path: $0, flag: "--export-keys", sparing: files) }
             let loadWriter = try exportLoads.map {
                 try ReportWriter(path: $0, flag: "--export-loads", sparing: files + [exportKeys].compactMap { $0 })

@@ -118,7 +118,7 @@ struct TuneCommand: ParsableCommand {
         try Failure.reported {
             let writer = try ReportWriter(
                 path: output.file.output,
-                sparing: PanTraceList.paths(traces) + replay.files
+                sparing: PanTraceList.paths(traces) + replay.files + checks.files
             )
             let baseline = try checks.readBaseline()
             let inputs = try namedInputs(traces, replayOptions).map(\.open)

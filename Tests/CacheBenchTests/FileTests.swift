@@ -99,6 +99,16 @@ struct FileTests {
         #expect(try Data(contentsOf: file) == trace)
     }
 
+    /// The next run would compare with this one, however much worse it is.
+    @Test(arguments: ["replay --duration 1s", "tune --duration 1s --budgets 4screens --policies none"])
+    func aBaselineIsNotReplaced(words: String) throws {
+        let folder = try Folder()
+        let command = words.split(separator: " ").map(String.init) + ["--format", "json", "--output", "figures.json"]
+        #expect(try Program.run(command, in: folder.url).code == 0)
+        let outcome = try Program.run(command + ["--baseline", "figures.json"], in: folder.url)
+        #expect(outcome.code == 2 && outcome.errors.contains("--output figures.json: another"), "\(outcome.errors)")
+    }
+
     @Test func twoFlagsWriteTwoFiles() throws {
         let folder = try Folder()
         let files = ["--export-keys", "keys", "--output", "./keys"]
