@@ -166,6 +166,31 @@ struct MessageTests {
         #expect(relative.output.hasPrefix("traces/one.csv "), "\(relative.output)")
     }
 
+    /// Of many traces, only one may be wrong.
+    @Test(
+        arguments: [
+            "replay", "compare --policies none", "compare --learn leave-one-out --policies none,tilecache",
+            "learn --output app.profile", "tune --policies none",
+        ]
+    )
+    func theTraceOfAnErrorIsNamed(words: String) throws {
+        let folder = try Folder()
+        let trace = try Program.run(["generate", "--preset", "plane", "--duration", "1s"]).output
+        try folder.write(trace, to: "one.csv")
+        try folder.write(trace.replacing("tile_size: 256", with: "tile_size: 65536"), to: "two.csv")
+        let traces = ["one.csv", "two.csv"]
+        let outcome = try Program.run(words.split(separator: " ").map(String.init) + traces, in: folder.url)
+        #expect(outcome.code == 2 && outcome.errors.hasPrefix("cachebench: two.csv: a tile"), "\(outcome.errors)")
+    }
+
+    @Test func theFlagOfAPicturesLimitIsNamed() throws {
+        let folder = try Folder()
+        try folder.write(Program.run(["generate", "--preset", "plane", "--duration", "1s"]).output, to: "one.csv")
+        let words = ["compare", "--picture", "one.svg", "--budgets", "1B", "one.csv"]
+        let outcome = try Program.run(words, in: folder.url)
+        #expect(outcome.code == 2 && outcome.errors.contains("one.csv: --budgets 1B holds no"), "\(outcome.errors)")
+    }
+
     /// The command accepts the flags at the end of its report. They make the same report.
     @Test(
         arguments: [

@@ -17,10 +17,13 @@ package struct BlankPicture {
     package init(path: String, policies: [PrefetchKind], budget: MemoryLimit, options: ReplayOptions) throws {
         var options = options
         options.memoryLimit = budget
+        options.limitFlag = "--budgets"
         limit = budget.shown
         strips = try policies.map { [options] policy in
             let input = try ReplayInput(path: path, options: options)
-            let result = try Replay(options.with(policy)).run(input, hooks: ReplayHooks(keepsSeries: true))
+            let result = try input.naming {
+                try Replay(options.with(policy)).run(input, hooks: ReplayHooks(keepsSeries: true))
+            }
             let blank = Figures.percent(result.total.coverage.blank)
             return Strip(name: Self.title(policy), blank: blank, series: result.series[0])
         }

@@ -74,10 +74,8 @@ final class CompareRunner: Sendable {
             let key = tasks[index]
             var options = options(for: key.cell)
             if let profile = profiles[paths[key.trace]] { options.profile = .learned(profile) }
-            let outcome = try Replay(options, loads: loads).outcome(
-                of: ReplayInput(path: paths[key.trace], options: options),
-                hooks
-            )
+            let input = try ReplayInput(path: paths[key.trace], options: options)
+            let outcome = try input.naming { try Replay(options, loads: loads).outcome(of: input, hooks) }
             if outcome.wasStopped { return }
             let (done, total) = state.withLock { state in
                 state.outcomes[key] = outcome

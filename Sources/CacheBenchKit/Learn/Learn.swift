@@ -54,10 +54,8 @@ package struct Learn: Sendable {
             let learned = Lock<PrefetchProfile?>(nil)
             var hooks = ReplayHooks(shouldStop: shouldStop)
             hooks.noteLearned = { profile in learned.withLock { $0 = profile } }
-            let outcome = try Replay(options, loads: loads).outcome(
-                of: ReplayInput(path: path, options: options),
-                hooks
-            )
+            let input = try ReplayInput(path: path, options: options)
+            let outcome = try input.naming { try Replay(options, loads: loads).outcome(of: input, hooks) }
             if outcome.wasStopped { return nil }
             if let learned = learned.withLock({ $0 }) { profile.merge(learned) }
             finished(index + 1)

@@ -43,6 +43,13 @@ package struct ReplayInput {
         self.samples = samples
     }
 
+    /// Adds the trace's name to an error of its replay. Those of reading it have the name.
+    func naming<Result>(_ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch let error as ReplayError {
+            throw ReplayError("\(path.isEmpty ? name : path): \(error)")
+        }
+    }
+
     static func source(ofPath path: String) -> String {
         let parts = path.split(separator: "/")
         return parts.count > 1 ? String(parts[parts.count - 2]) : "."

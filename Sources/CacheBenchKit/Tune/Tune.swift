@@ -135,8 +135,11 @@ package struct Tune: Sendable {
 
     /// Size of the largest slot of any trace's tiles.
     private func largestSlot(_ variant: ReplayOptions) throws -> Int {
-        try open.map { VirtualCache.slotBytes(ofTile: try variant.tileBytes(in: Self.open($0, for: variant).scene)) }
-            .max() ?? 1
+        try open.map { open in
+            let input = try Self.open(open, for: variant)
+            return VirtualCache.slotBytes(ofTile: try input.naming { try variant.tileBytes(in: input.scene) })
+        }
+        .max() ?? 1
     }
 
     /// Budgets of the coarse sweep, perhaps with repetitions.

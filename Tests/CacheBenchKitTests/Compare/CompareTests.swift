@@ -310,7 +310,8 @@ import Testing
             #expect(text.contains("--tile-size 128") && text.contains("--viewport 300x200 --wrap-x"))
             let small = Compare(options: options, policies: [.none], budgets: [.bytes(1024)])
             let error = #expect(throws: ReplayError.self) { try small.run(paths: paths) }
-            #expect(error?.description == "--budgets 1KiB holds no tile: one takes 65536 bytes")
+            let words = "--budgets 1KiB holds no tile: one takes 65536 bytes"
+            #expect(error?.description == "\(paths[0]): \(words)")
         }
     }
 }
