@@ -13,8 +13,11 @@ struct StoreArguments: ParsableArguments {
     var disk: String?
 
     @Option(
-        "Limit of all files of --disk.",
-        .bytes("bytes with a unit (512MiB, 2GiB)"),
+        "Limit of all files of --disk, 4MiB to 32TiB.",
+        OptionValue("bytes with a unit, 4MiB to 32TiB (512MiB, 2GiB)") { text in
+            // The limits that a disk store takes.
+            QuantityText.bytes(text).flatMap { (4 << 20...1 << 45).contains($0) ? $0 : nil }
+        },
         default: MemoryLimit.bytes(usualDiskLimit).description
     )
     var diskLimit: Int?
@@ -63,6 +66,9 @@ struct StoreArguments: ParsableArguments {
 extension [any TileStore] {
     /// Has disk stores write what they have buffered. Others have no such call.
     func flush() { for case let disk as TileDiskStore in self { disk.flush() } }
+
+    /// Message of a disk store's last operation that failed.
+    var lastFailure: String? { lazy.compactMap { ($0 as? TileDiskStore)?.lastFailure }.first }
 }
 
 /// Flags for tiers below memory under the virtual clock.

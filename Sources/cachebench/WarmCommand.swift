@@ -88,6 +88,8 @@ struct WarmCommand: ParsableCommand {
             cache.shutdown()
             for store in stores { store.close() }
             warm.note(stores, in: &report)
+            if report.failed > 0 { report.lastFailure = source.counts().lastFailure }
+            if report.unstored > 0 { report.lastStoreFailure = stores.lastFailure }
             progress.end()
             try writer.write(report, as: output.format, table: report.text)
             if report.wasStopped { throw Interruption.end("the same command continues") }

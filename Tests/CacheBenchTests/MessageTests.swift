@@ -121,6 +121,7 @@ struct MessageTests {
         Line(words: "replay --requests-per-minute 1000000001", says: ["'1000000001' is invalid", "0 to 1000000000"]),
         Line(words: "tune --budgets 1KiB", code: 2, says: ["--budgets 1KiB holds no tile"]),
         Line(words: "replay --prefetch oracle --clock real", says: ["the oracle needs --clock virtual"]),
+        Line(words: "replay --disk tiles --disk-limit 1MiB", says: ["'1MiB' is invalid for '--disk-limit", "4MiB to"]),
         Line(words: "replay --memory-limit 3lbs", says: ["'3lbs' is invalid", "64MiB"]),
     ]
 
@@ -272,6 +273,24 @@ struct MessageTests {
             "warm", "--source", "xyz:\(folder.url.path)", "--disk", "\(folder.url.path)/disk", "--region", "1e12,0,5,5",
         ])
         #expect(outcome.code == 2 && outcome.errors.contains("--region takes a part of the world"), "\(outcome.errors)")
+    }
+
+    @Test func levelsThatASourceDoesNotHaveAreRefused() throws {
+        let folder = try set("0/0/0.png")
+        let words = ["warm", "--source", "xyz:\(folder.url.path)", "--disk", "\(folder.url.path)/disk", "--levels"]
+        for levels in ["9", "0..9"] {
+            let outcome = try Program.run(words + [levels])
+            #expect(outcome.code == 2 && outcome.errors.hasSuffix("not \(levels)\n"), "\(outcome.errors)")
+        }
+    }
+
+    @Test func theCauseOfATileThatCannotBeLoadedIsTold() throws {
+        let folder = try set("0/0/0.png")
+        try folder.write("no picture", to: "1/0/0.png")
+        let words = ["warm", "--source", "xyz:\(folder.url.path)", "--disk", "\(folder.url.path)/disk"]
+        let outcome = try Program.run(words)
+        #expect(outcome.code == 1 && outcome.output.contains("1 failed, 0 not stored"), "\(outcome)")
+        #expect(outcome.output.contains("\nlast failure: \(folder.url.path)/1/0/0.png: it is"), "\(outcome)")
     }
 
     /// Nothing listens at the port.

@@ -32,18 +32,25 @@ package struct WarmReport: Encodable, Sendable, Hashable {
     package var evicted = 0
     package var seconds = 0.0
     package var wasStopped = false
+    /// Message of the last load that failed, if any tile could not be loaded.
+    @Nullable package var lastFailure: String? = nil
+    /// Message of the last write to disk that failed, if any tile was not stored.
+    @Nullable package var lastStoreFailure: String? = nil
 
-    /// One paragraph.
+    /// One paragraph, and a line for each cause of failures.
     package var text: String {
-        var words = [
+        let words = [
             "\(count: done) of \(count: tiles) tiles in \(seconds: seconds):",
             "\(count: stored) were stored, \(count: loaded) requested",
             "(\(count: absent) absent),",
             "\(count: failed) failed, \(count: unstored) not stored"
                 + (evicted > 0 ? ", \(count: evicted) evicted" : ""),
         ]
-        if wasStopped { words.append("\nThe same command continues.") }
-        return words.joined(separator: " ") + "\n"
+        var lines = [words.joined(separator: " ")]
+        if let lastFailure { lines.append("last failure: \(lastFailure.printable)") }
+        if let lastStoreFailure { lines.append("last failure of the disk: \(lastStoreFailure.printable)") }
+        if wasStopped { lines.append("The same command continues.") }
+        return lines.joined(separator: "\n") + "\n"
     }
 }
 
@@ -75,7 +82,8 @@ package struct Warm {
     package init(_ options: WarmOptions, cache: TileCache, layer: LayerID, pyramid: TilePyramid) throws(ReplayError) {
         let all = 0...pyramid.maximumLevel
         if let levels = options.levels, !all.contains(levels.lowerBound) || !all.contains(levels.upperBound) {
-            throw ReplayError("--levels takes levels from 0 to \(pyramid.maximumLevel), not \(levels)")
+            let asked = levels.count == 1 ? "\(levels.lowerBound)" : "\(levels.lowerBound)..\(levels.upperBound)"
+            throw ReplayError("--levels takes levels from 0 to \(pyramid.maximumLevel), not \(asked)")
         }
         (self.options, self.cache, self.layer, self.pyramid) = (options, cache, layer, pyramid)
         try require(
