@@ -189,6 +189,15 @@ struct ReplayArguments: ParsableArguments {
             let flag = profile != nil ? "--profile" : without.isEmpty ? nil : "--without"
             if let flag { throw ValidationError("\(flag) is for the policy 'tilecache', which is not replayed") }
         }
+        if !compressedTier.isOn {
+            let flags = [
+                ("--compressed-share", compressedShare != .adaptive), ("--cost", cost != usual.cost),
+                ("--compression-ratio", compressionRatio != usual.compressionRatio),
+            ]
+            if let flag = flags.first(where: \.1)?.0 {
+                throw ValidationError("\(flag) is for the tier that --compressed-tier off leaves out")
+            }
+        }
         if loadLatency == .drawn, options.clock == .virtual {
             throw ValidationError("--load-latency none needs --clock real: the virtual clock draws nothing")
         }

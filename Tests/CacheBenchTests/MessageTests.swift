@@ -79,6 +79,12 @@ struct MessageTests {
             says: ["--compressed-shares", "cannot go with --compressed-share"]
         ),
         Line(words: "replay --clock real --compression-ratio 3", says: ["--compression-ratio needs --clock virtual"]),
+        Line(
+            words: "replay --compressed-tier off --compression-ratio 3",
+            says: ["--compression-ratio is for the tier that --compressed-tier off leaves out"]
+        ),
+        Line(words: "tune --compressed-tier off --compressed-share 0.5", says: ["--compressed-share is for the tier"]),
+        Line(words: "compare --compressed-tier off --cost measured traces", says: ["--cost is for the tier"]),
         Line(words: "zoomout --seed 3", says: ["--seed needs --clock real"]),
         Line(words: "throughput --tiles /nonexistent --held 1000", says: ["--held", "cannot go with --tiles"]),
         Line(words: "throughput --rounds 5 --held 1000", says: ["--held", "cannot go with --rounds"]),
