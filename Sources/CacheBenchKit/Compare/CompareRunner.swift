@@ -32,7 +32,9 @@ final class CompareRunner: Sendable {
     private let paths: [String]
     /// What the library's policy starts with, by path.
     private let profiles: [String: PrefetchProfile]
-    private let sourceOfTrace: [String]
+    /// Folders of the traces, in the order of their first trace.
+    let sources: [String]
+    private let tracesOfSource: [String: [Int]]
     private let state = Lock(State())
     private let hooks: ReplayHooks
     private let progress: @Sendable (_ done: Int, _ of: Int) -> Void
@@ -50,13 +52,12 @@ final class CompareRunner: Sendable {
         self.progress = progress
         hooks = ReplayHooks(shouldStop: shouldStop)
         loads = try LoadClock(options)
-        sourceOfTrace = paths.map { ReplayInput.source(ofPath: $0) }
+        let groups = paths.indices.grouped { ReplayInput.source(ofPath: paths[$0]) }
+        sources = groups.map(\.key)
+        tracesOfSource = Dictionary(uniqueKeysWithValues: groups.map { ($0.key, $0.elements) })
     }
 
-    /// Folders of the traces, in the order of their first trace.
-    var sources: [String] { sourceOfTrace.unique }
-
-    func traces(of source: String) -> [Int] { paths.indices.filter { sourceOfTrace[$0] == source } }
+    func traces(of source: String) -> [Int] { tracesOfSource[source] ?? [] }
 
     /// Whether it was stopped; unfinished replays are dropped.
     var isStopped: Bool { hooks.shouldStop() }

@@ -60,10 +60,11 @@ struct ReplayTable {
         var lines = [
             line("trace", columns.map(\.heading)), style.dim(line("", columns.map(\.unit))),
         ]
+        let traces = Dictionary(grouping: result.traces, by: \.trace.source)
         for source in result.sources {
             let title = source.trace.source == "." ? "(here)" : source.trace.source
             lines.append(set(title, source))
-            for report in result.traces where report.trace.source == source.trace.source {
+            for report in traces[source.trace.source] ?? [] {
                 lines.append(set("  " + Self.shortName(report.trace.name), report, isPooled: false))
             }
         }

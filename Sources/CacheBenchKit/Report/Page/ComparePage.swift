@@ -5,12 +5,12 @@ package enum ComparePage {
     ]
 
     package static func text(_ report: CompareReport) throws -> String {
-        let sources = report.totals.map(\.source).unique
+        let sources = report.totals.grouped(by: \.source)
         let traces = Set(report.rows.map { "\($0.source)/\($0.trace ?? "")" }).count
         var page = Page(
             title: "Policies compared",
             lead: "\(count: traces) \(traces == 1 ? "trace" : "traces") from "
-                + "\(sources.joined(separator: ", ")), with the same budgets, workers and load times"
+                + "\(sources.map(\.key).joined(separator: ", ")), with the same budgets, workers and load times"
                 + (report.interrupted ? "; interrupted: these are the rows that were done" : "")
         )
         // Rows of one source are pooled already.
@@ -26,14 +26,13 @@ package enum ComparePage {
             page.figures(figures)
         }
         for line in LimitWarning.lines(report) { page.warning(line) }
-        add(pooled, sources.count > 1 ? "all traces" : sources.first ?? "", to: &page)
+        add(pooled, sources.count > 1 ? "all traces" : sources.first?.key ?? "", to: &page)
         // Over all sources together only these can be pooled: the other rates are of counts that rows do not have.
         addTable(pooled, isPooled: sources.count > 1, to: &page)
         for (index, source) in sources.enumerated() where sources.count > 1 {
-            page.heading(source, id: "source-\(index + 1)")
-            let rows = report.totals.filter { $0.source == source }
-            add(rows, source, to: &page)
-            addTable(rows, isPooled: false, to: &page)
+            page.heading(source.key, id: "source-\(index + 1)")
+            add(source.elements, source.key, to: &page)
+            addTable(source.elements, isPooled: false, to: &page)
         }
         return page.text(
             data: try JSONText.embedded(report),
