@@ -12,7 +12,8 @@ extension VirtualCache {
     package var bookkeepingBytes: Int { pool.bookkeepingBytes }
     package var committedBytes: Int { pool.committedBytes }
     package var loadsInFlight: Int { pool.loads.count }
-    package var prefetchLoadsInFlight: Int { pool.loads.prefetchCount }
+    /// Prefetches in flight whose tile has not been needed; those that are late are counted already.
+    package var prefetchLoadsInFlight: Int { pool.loads.all.count { !$0.load.isDemand && !$0.load.wasLate } }
 
     /// Bytes of a layer's tiles, loads in flight included.
     package func usedBytes(ofLayer layer: Int) -> Int { pool.usedBytes(ofLayer: layer) }

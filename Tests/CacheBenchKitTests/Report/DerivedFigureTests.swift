@@ -76,6 +76,16 @@ import Testing
         #expect(report.memory.screenBytes == parts.map(\.memory.screenBytes).max())
     }
 
+    /// Some prefetches are needed before they have come, and in flight at the end.
+    @Test func latePrefetchesInFlightAreNotWastedToo() throws {
+        var options = ReplayOptions()
+        options.duration = 4_100_000_000
+        options.loadLatency = 300_000_000
+        let prefetch = try Replay(options).run(ReplayInput(builtIn: options)).total.prefetch
+        #expect(prefetch.late > 0)
+        #expect(prefetch.useful + prefetch.late + prefetch.wasted + prefetch.cancelled == prefetch.started)
+    }
+
     /// The counts of a replay are consistent in every replay.
     @Test(arguments: 0..<8)
     func ofRandomReplays(seed: Int) throws {
