@@ -140,14 +140,14 @@ struct FarmReport: Encodable {
     /// One process.
     struct Row: Encodable {
         var trace: String
-        var hitRate: Double?
+        @Nullable var hitRate: Double?
         var loads: Int
         /// Loads that the shared store served.
         var shared: Int
         /// Loads that reached the origin.
         var origin: Int
-        var frameMillisecondsP99: Double?
-        var demandWaitMillisecondsP99: Double?
+        @Nullable var frameMillisecondsP99: Double?
+        @Nullable var demandWaitMillisecondsP99: Double?
         fileprivate var tiles: [Substring] = []
 
         private enum CodingKeys: String, CodingKey {
@@ -156,13 +156,13 @@ struct FarmReport: Encodable {
     }
 
     var schema = 1
-    var servers: String?
+    @Nullable var servers: String?
     var rows: [Row]
     /// Tiles that at least one process needed of the origin.
     var distinct: Int
     var origin: Int
     /// Loads of the origin for each of them; `nil` if there were none.
-    var loadsPerTile: Double?
+    @Nullable var loadsPerTile: Double?
 
     init(rows: [Row], servers: String?) {
         self.rows = rows
@@ -173,16 +173,16 @@ struct FarmReport: Encodable {
     }
 
     var text: String {
-        func number(_ value: Double?, _ digits: Int) -> String {
-            value.map { String(format: "%.\(digits)f", $0) } ?? "none"
+        func number(_ value: Double?, _ digits: Int, _ unit: String = "") -> String {
+            value.map { String(format: "%.\(digits)f", $0) + unit } ?? "none"
         }
         let heading = "process  trace                 hits   loads  shared  origin  frame p99  needed waited p99"
         let lines = rows.enumerated().map { index, row in
             let cells = [
-                (row.hitRate.map { number($0 * 100, 1) + " %" } ?? "none", 8), ("\(row.loads)", 8),
+                (number(row.hitRate.map { $0 * 100 }, 1, " %"), 8), ("\(row.loads)", 8),
                 ("\(row.shared)", 8),
-                ("\(row.origin)", 8), (number(row.frameMillisecondsP99, 2) + " ms", 11),
-                (number(row.demandWaitMillisecondsP99, 1) + " ms", 19),
+                ("\(row.origin)", 8), (number(row.frameMillisecondsP99, 2, " ms"), 11),
+                (number(row.demandWaitMillisecondsP99, 1, " ms"), 19),
             ]
             return "\(index + 1)".aligned(to: 7) + "  " + String(row.trace.prefix(18)).padded(to: 18)
                 + cells.map { $0.aligned(to: $1) }.joined()

@@ -158,6 +158,16 @@ struct FileTests {
         #expect(outcome.code == 0 && outcome.output.contains("nothing is shared"), "\(outcome.errors)")
     }
 
+    /// A session of one frame has no demands and waits for no tile.
+    @Test func fieldsOfAFarmWithoutAValueAreNull() throws {
+        let outcome = try Program.run(farm("--duration", "0s", "--format", "json"))
+        #expect(outcome.code == 0, "\(outcome.errors)")
+        for name in ["hitRate", "demandWaitMillisecondsP99", "servers"] {
+            #expect(outcome.output.contains("\"\(name)\" : null"), "\(outcome.output)")
+        }
+        #expect(try !Program.run(farm("--duration", "0s")).output.contains("none ms"))
+    }
+
     @Test func aFarmTakesTracesWhoseNamesBeginWithADash() throws {
         let folder = try Folder()
         #expect(try generate(folder.url.appendingPathComponent("-one.csv").path).code == 0)
