@@ -190,6 +190,14 @@ struct MessageTests {
         #expect(outcome.code == 2 && outcome.errors.hasPrefix("cachebench: two.csv: a tile"), "\(outcome.errors)")
     }
 
+    @Test func memoryOfAShortStressRunIsNull() throws {
+        let words = ["stress", "--duration", "0s", "--threads", "1", "--format", "json"]
+        let outcome = try Program.run(words)
+        for name in ["residentGrowth", "medians", "isFlat"] {
+            #expect(outcome.output.contains("\"\(name)\" : null"), "\(outcome)")
+        }
+    }
+
     @Test func theFlagOfAPicturesLimitIsNamed() throws {
         let folder = try Folder()
         try folder.write(Program.run(["generate", "--preset", "plane", "--duration", "1s"]).output, to: "one.csv")

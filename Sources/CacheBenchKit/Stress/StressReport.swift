@@ -13,9 +13,9 @@ package struct StressReport: Encodable, Sendable {
     /// of its heap.
     package struct Resident: Encodable, Sendable {
         /// Medians of the three thirds of the run; `nil` if it was too short.
-        package let medians: [Int]?
+        @Nullable package var medians: [Int]?
         /// Whether the last third's median is at most the middle one's plus `tolerance`.
-        package let isFlat: Bool?
+        @Nullable package var isFlat: Bool?
         package let tolerance: Int
         let samples: [StressMemory.Sample]
     }
@@ -51,7 +51,7 @@ package struct StressReport: Encodable, Sendable {
     /// Samples above a limit that had just been lowered. That is valid while tiles are leased.
     package let ledgerSamplesAboveLoweredLimit: Int
     /// Median resident memory of the last third minus that of the middle one, in bytes.
-    package let residentGrowth: Int?
+    @Nullable package var residentGrowth: Int?
     package let resident: Resident
     package let longestUpdateNanoseconds: Int64
     /// Duration of `shutdown`, whose timeout is two seconds.

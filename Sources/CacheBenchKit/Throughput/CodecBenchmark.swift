@@ -35,18 +35,18 @@ package struct CodecBenchmark {
 
     /// Figures of all picture classes together; speeds relative to raw LZ4.
     package struct Total: Encodable, Sendable {
-        package var ratio: Double?
-        package var compressToRaw: Double?
-        package var decompressToRaw: Double?
+        @Nullable package var ratio: Double?
+        @Nullable package var compressToRaw: Double?
+        @Nullable package var decompressToRaw: Double?
         /// Speeds relative to copying the pixels.
-        package var compressToMemcpy: Double?
-        package var decompressToMemcpy: Double?
+        @Nullable package var compressToMemcpy: Double?
+        @Nullable package var decompressToMemcpy: Double?
         /// Throughput of two threads relative to one. `spin` is the same for a loop without memory, which shows whether
         /// two cores were available.
-        package var twoThreads: Scaling?
+        @Nullable package var twoThreads: Scaling?
     }
 
-    package struct Scaling: Encodable, Sendable {
+    package struct Scaling: Encodable, Sendable, Hashable {
         package var compress: Double
         package var decompress: Double
         package var spin: Double

@@ -39,13 +39,16 @@ import Testing
         let names = ["class", "ratio", "compress", "decompress", "rawRatio", "rawCompress", "rawDecompress", "memcpy"]
         #expect(Set(row.keys) == Set(names))
         let total = try #require(json["codecTotal"] as? [String: Any])
-        let relative = ["ratio", "compressToRaw", "decompressToRaw", "compressToMemcpy", "decompressToMemcpy"]
+        let relative = [
+            "ratio", "compressToRaw", "decompressToRaw", "compressToMemcpy", "decompressToMemcpy", "twoThreads",
+        ]
         #expect(Set(total.keys) == Set(relative))
     }
 
     @Test func nothingToMeasureIsNoFigure() throws {
         let report = try CodecBenchmark([]).run(rounds: 1)
         #expect(report.codec.isEmpty && report.codecTotal.ratio == nil)
+        #expect(try JSONText.of(report).contains("\"compressToRaw\" : null"))
         #expect(throws: ReplayError.self) { try CodecBenchmark.tiles(inDirectory: "/no/such/directory") }
     }
 }
