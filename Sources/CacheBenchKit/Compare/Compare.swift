@@ -114,7 +114,7 @@ package struct Compare: Sendable {
         let chosen = equalLoads == nil ? [:] : try EqualLoads(compare: self, runner: runner).choose()
         var rows: [CompareRow] = []
         var totals: [CompareRow] = []
-        for asked in budgets.flatMap({ cells($0, policies, tried) }) {
+        for asked in budgets.unique.flatMap({ cells($0, policies, tried) }) {
             for source in runner.sources {
                 let match = chosen[EqualLoads.Group(budget: asked.budget, policy: asked.policy, source: source)]
                 // The search was interrupted: a row with other loads would not be comparable.

@@ -159,7 +159,7 @@ package struct Tune: Sendable {
     }
 
     private func beside(_ searches: [Search]) -> [Job] {
-        options.policies.filter { $0 != options.replay.prefetch }.flatMap { policy in
+        options.policies.unique.filter { $0 != options.replay.prefetch }.flatMap { policy in
             searches.flatMap { search in
                 // Every second budget is enough for the curve: the oracle is slower than all others together.
                 search.search.sweep.enumerated().filter { $0.offset % 2 == 0 }.map { _, budget in
@@ -288,7 +288,7 @@ package struct Tune: Sendable {
             smaller = rows(of: best.variant).last { $0.byteLimit < best.budget }
         }
         // By policy, then by variant in their order.
-        let others = options.policies.flatMap { policy in
+        let others = options.policies.unique.flatMap { policy in
             variants.flatMap { variant in
                 let other = variant.with(policy)
                 return variants.contains(other) ? [] : rows(of: other)

@@ -299,6 +299,15 @@ import Testing
         }
     }
 
+    @Test func aBudgetThatIsNamedTwiceHasItsRowsOnce() throws {
+        try Self.withTraces { paths in
+            func rows(_ budgets: [MemoryLimit]) throws -> [CompareRow] {
+                try Compare(options: Self.options(), policies: [.none], budgets: budgets).run(paths: paths).rows
+            }
+            #expect(try rows([.screens(2), .screens(2)]) == rows([.screens(2)]))
+        }
+    }
+
     @Test func theFlagsHaveTheSceneAndMessagesTheFlag() throws {
         try Self.withTraces { paths in
             var options = Self.options()
