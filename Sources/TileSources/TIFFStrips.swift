@@ -72,7 +72,9 @@ struct TIFFStrips: ImageRowSource {
             }
             if level.isOfImages {
                 let file = level.file(planes[0])
-                let image = try StripImage(file, width: width, height: count, limit: limit, name(of: strip))
+                // Some writers make the JPEG of the last strip as high as the others; libtiff leaves the rest out, too.
+                let heights = count...level.tileHeight
+                let image = try StripImage(file, width: width, heights: heights, limit: limit, name(of: strip))
                 let writer = TilePixelWriter(options)
                 for y in 0..<count {
                     try image.next(&row)
@@ -107,7 +109,13 @@ private final class StripImage {
     private let reader: OpaquePointer
     private let name: String
 
-    init(_ bytes: [UInt8], width: Int, height: Int, limit: Int, _ name: String) throws(TileSourceError) {
+    init(
+        _ bytes: [UInt8],
+        width: Int,
+        heights: ClosedRange<Int>,
+        limit: Int,
+        _ name: String
+    ) throws(TileSourceError) {
         // The decoder reads it until its end.
         let file = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: bytes.count)
         _ = file.initialize(from: bytes)
@@ -117,9 +125,12 @@ private final class StripImage {
             throw TileSourceError(name, error.text)
         }
         (self.file, self.reader, self.name) = (file, reader, name)
-        guard info.width == width, info.height == height else {
+        guard info.width == width, heights.contains(Int(info.height)) else {
             let found = "\(info.width) x \(info.height)"
-            throw TileSourceError(name, "an image of \(width) x \(height) pixels was expected, not \(found)")
+            throw TileSourceError(
+                name,
+                "an image of \(width) x \(heights.lowerBound) pixels was expected, not \(found)"
+            )
         }
         guard ti_start(reader, UInt64(limit), &error) == ti_ok else { throw TileSourceError(name, error.text) }
     }

@@ -92,6 +92,30 @@ import Testing
         )
     }
 
+    /// Some writers make the JPEG of the last strip as high as the others. Rows below the image are left out.
+    @Test func theLastJPEGMayBeTooHigh() throws {
+        let image = TestImage(width: 90, height: 60)
+        func source(height: Int) throws -> ImageTileSource {
+            var directory = strips(image.part(x: 0, y: 0, width: 90, height: height), rows: 20)
+            directory.compression = 7
+            directory.more = [.init(tag: 262, type: 3, values: [6])]
+            directory.encode = { part in
+                let isWhole = part.height == 20
+                return (isWhole ? part : image.part(x: 0, y: 40, width: 90, height: 20)).jpeg()
+            }
+            return try ImageTileSource(path: write(directory), options: straight)
+        }
+        let (whole, cut) = (try source(height: 60), try source(height: 50))
+        #expect(cut.pyramid.worldHeight == 50)
+        for column in 0..<3 {
+            for row in 0..<2 {
+                let part = try whole.loaded(2, column, row).image.part(x: 0, y: 0, width: 32, height: 50 - 32 * row)
+                let expected = part.part(x: 0, y: 0, width: 32, height: 32)
+                #expect(try cut.loaded(2, column, row).image == expected, "tile \(column), \(row)")
+            }
+        }
+    }
+
     /// The directory states what the fourth sample of WebP strips is: nothing, multiplied alpha, alpha.
     @Test(arguments: [0, 1, 2] as [UInt64]) func webPStripsHaveTheDirectorysAlpha(extra: UInt64) throws {
         let image = TestImage(width: 90, height: 50, hasAlpha: true)
