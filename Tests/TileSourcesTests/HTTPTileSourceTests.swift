@@ -206,6 +206,21 @@ struct HTTPTileSourceTests {
         #expect(scene.cache.shutdown())
     }
 
+    /// A server whose answers are longer than it says: what is left over is taken for the next answer, which is not the
+    /// fault of its tile.
+    @Test func leftoversOfAnswersFailNoTile() throws {
+        let scene = try Scene("babble")
+        #expect(
+            settled {
+                scene.view.update(scene.all)
+                let frame = scene.view.frame()
+                return scene.check(frame) && frame.filter { $0.tile.identity.tile.level == 3 }.count == 63
+            }
+        )
+        #expect(Set(scene.source.statistics.failures.keys).isSubset(of: [.connection]))
+        #expect(scene.cache.shutdown())
+    }
+
     @Test func redirectionsAreFollowed() throws {
         let scene = try Scene("redirect")
         #expect(scene.look())

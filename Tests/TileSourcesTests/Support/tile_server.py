@@ -15,6 +15,7 @@ Modes, joined by commas:
   date        the same with dates
   busy        the first request for each tile has the status 429 with Retry-After
   huge        every answer is 3 MB
+  babble      bytes that belong to no answer follow each one
   redirect    every address leads to another one first
   log         each answer is a line "STATUS PATH" in FOLDER/answers
   NAME:VALUE  a header of every tile, and of every answer that it is unchanged or absent
@@ -148,6 +149,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.wfile.write(body[100:])
             return
         self.answer(200, body, headers)
+        if "babble" in modes:
+            time.sleep(0.005)
+            self.wfile.write(b"no such tile")
 
 
 server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
