@@ -33,7 +33,7 @@ enum JSONValue: Equatable {
         case .bool(let value): "\(value)"
         case .number(let number): Int(exactly: number).map { "\($0)" } ?? "\(number)"
         case .string(let text): "\"\(text.prefix(60))\""
-        case .array: "an array"
+        case .array(let elements): elements.isEmpty ? "an empty array" : "an array"
         case .object: "an object"
         }
     }
