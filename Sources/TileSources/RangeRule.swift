@@ -72,7 +72,7 @@ enum RangeRule {
         case let status:
             return RetryRule.end(status: status, absentStatuses: [], retryAfterSeconds: answer.retryAfterSeconds)
         }
-        if let encoding = headers.contentEncoding, !encoding.isEmpty, encoding.lowercased() != "identity" {
+        if let encoding = headers.contentEncoding, !isPlain(encoding) {
             return refused(.range, "bytes as they are were expected, not Content-Encoding: \(encoding.prefix(40))")
         }
         let text = headers.contentRange ?? ""
@@ -98,6 +98,15 @@ enum RangeRule {
             )
         }
         return .delivered
+    }
+
+    /// Whether a `Content-Encoding` leaves bytes as they are.
+    ///
+    /// `aws-chunked` is about an upload. Some object stores keep it with the file, whose bytes are as they were.
+    private static func isPlain(_ encoding: String) -> Bool {
+        encoding.lowercased().split(separator: ",").allSatisfy { part in
+            ["", "identity", "aws-chunked"].contains(part.filter { $0 != " " })
+        }
     }
 }
 

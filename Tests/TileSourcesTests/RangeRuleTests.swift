@@ -66,6 +66,9 @@ import Testing
             #expect(cause(end(206, text)) == .range, "\(text ?? "none")")
         }
         #expect(cause(end(encoding: "gzip")) == .range)
+        // Object stores may keep it of an upload.
+        #expect(end(encoding: "aws-chunked") == .delivered && end(encoding: "AWS-Chunked, identity") == .delivered)
+        #expect(cause(end(encoding: "gzip, aws-chunked")) == .range && cause(end(encoding: "aws-chunked,br")) == .range)
         #expect(cause(end(count: 9)) == .truncated && cause(end(count: 11)) == .truncated)
         #expect(cause(end(416, "bytes */0", pin: nil)) == .range && cause(end(416, "bytes */5")) == .changed)
         #expect(cause(end(304)) == .status && cause(end(404)) == .status && cause(end(204)) == .status)
