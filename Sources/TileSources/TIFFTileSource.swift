@@ -260,6 +260,8 @@ extension TIFFLevel {
             width: min(tileWidth, width - tile.column * tileWidth),
             height: min(tileHeight, height - tile.row * tileHeight)
         )
+        // Some writers cut JPEGs at the image's edges instead of filling the tile; libtiff reads them, too.
+        place.mayEndEarly = true
         place.alpha = layout.alpha
         return place
     }

@@ -15,6 +15,8 @@ struct ImagePlacement: Hashable {
     var tolerance = 0
     /// Height that the image may have instead, but for the tolerance. Its rows are then spread over the tile.
     var otherHeight: Int?
+    /// Whether the image may end where the drawn part does, to the right, below or both.
+    var mayEndEarly = false
     /// Other than straight only without a tolerance: rows are then written once.
     var alpha = DecodedAlpha.straight
 
@@ -93,6 +95,11 @@ struct TileImages: Sendable {
         guard let reader = ti_open_memory(bytes, encoded.count, &info, &error) else { return error.status }
         defer { ti_close(reader) }
         let (wide, high) = (Int(info.width), Int(info.height))
+        var place = place
+        if place.mayEndEarly {
+            if wide == place.x + place.width { place.imageWidth = wide }
+            if high == place.y + place.height { place.imageHeight = high }
+        }
         guard place.allows(wide, high) else {
             let found = "\(wide) x \(high)"
             error.set("an image of \(place.imageWidth) x \(place.imageHeight) pixels was expected, not \(found)")

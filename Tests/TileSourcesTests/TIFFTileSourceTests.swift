@@ -212,6 +212,38 @@ import Testing
         try expect(try TIFFTileSource(write(MadeTIFF(directories: [directory]))), 0, image)
     }
 
+    /// Some writers cut the JPEGs of tiles at the edges to the image: to its width and height, or to its height alone.
+    @Test(arguments: [7, 50001] as [UInt64], [false, true]) func tilesMayEndWithTheImage(
+        compression: UInt64,
+        isWide: Bool
+    ) throws {
+        var directory = MadeTIFF.Directory(TestImage(width: 50, height: 40))
+        directory.compression = compression
+        if compression == 7 { directory.more = [.init(tag: 262, type: 3, values: [6])] }
+        var files: [[UInt8]] = []
+        directory.encode = { part in
+            let isRight = files.count % 2 == 1
+            let cut = part.part(x: 0, y: 0, width: isRight && !isWide ? 18 : 32, height: files.count > 1 ? 8 : 32)
+            files.append(compression == 7 ? cut.jpeg() : cut.webP)
+            return files[files.count - 1]
+        }
+        let source = try TIFFTileSource(write(MadeTIFF(directories: [directory])), options: straight)
+        #expect(files.count == 4)
+        for (number, file) in files.enumerated() {
+            let (column, row) = (number % 2, number / 2)
+            let options = TileSourceOptions(alpha: .straight, tileSize: 32)
+            let alone = try ImageTileSource(path: folder.write(file, to: "tile"), options: options)
+            let (width, height) = (column == 1 ? 18 : 32, row == 1 ? 8 : 32)
+            let part = try alone.loaded(0, 0, 0).image.part(x: 0, y: 0, width: width, height: height)
+            let expected = part.part(x: 0, y: 0, width: 32, height: 32)
+            #expect(try source.loaded(0, column, row).image == expected, "tile \(column), \(row)")
+        }
+        // Other sizes are none of the tile.
+        directory.encode = { $0.part(x: 0, y: 0, width: 18, height: 9).webP }
+        let other = try TIFFTileSource(write(MadeTIFF(directories: [directory])), options: straight)
+        #expect(throws: TileFailure.self) { try other.loaded(0, 1, 1) }
+    }
+
     /// The directory states what the fourth sample of WebP tiles is: nothing, multiplied alpha, alpha. As with Deflate.
     @Test(arguments: [0, 1, 2] as [UInt64]) func webPTilesHaveTheDirectorysAlpha(extra: UInt64) throws {
         let image = TestImage(width: 64, height: 64, hasAlpha: true)
