@@ -288,15 +288,17 @@ TILECACHE_API tilecache_status tilecache_create(const tilecache_configuration *c
 /**
  * Shuts a cache down without waiting and releases the handle.
  *
- * Memory is freed once the last view, frame, lease and request is released, too. A source is destroyed once no load
- * uses it; to wait for that, call tilecache_shutdown() first.
+ * Memory is freed once the last view, frame, lease, fetch and request is released, too. A source is destroyed once no
+ * load uses it; to wait for that, call tilecache_shutdown() first. Tiles that wait for their turn to be stored are not
+ * stored: tilecache_shutdown() with a timeout stores them.
  */
 TILECACHE_API void tilecache_destroy(tilecache_cache *cache);
 
 /**
  * Ends all work of a cache.
  *
- * Cancels requests. No tiles-ready callback begins afterwards. Pending fetches end with TILECACHE_FETCH_REMOVED, some
+ * With a timeout above 0, first gives the layers' stores the tiles that wait for their turn, until the timeout. Then
+ * cancels requests. No tiles-ready callback begins afterwards. Pending fetches end with TILECACHE_FETCH_REMOVED, some
  * perhaps after this has returned. Frames and leases stay valid. Does not wait if called from a function that it would
  * wait for: a tiles-ready callback, a fetch's function, a source's load, request or decode, a function passed to
  * tilecache_request_complete() or one that the cache calls for tilecache_request_on_cancel().
