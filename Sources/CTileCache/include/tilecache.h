@@ -85,11 +85,11 @@ enum {
     TILECACHE_OK = 0,
     /** An argument is NULL, not finite, out of its range, or of another cache. */
     TILECACHE_ERROR_INVALID_ARGUMENT = 1,
-    /** A setting of the cache, or of pinned tiles, is out of its range. */
+    /** A setting of the cache, of texture slots or of pinned tiles is out of its range. */
     TILECACHE_ERROR_INVALID_CONFIGURATION = 2,
     /** The levels do not form a valid pyramid. */
     TILECACHE_ERROR_INVALID_PYRAMID = 3,
-    /** A layer's tiles are larger than the byte limit, or their size overflows. */
+    /** A layer's tiles are too large for the byte limit, or one of its options is out of its range. */
     TILECACHE_ERROR_INVALID_LAYER = 4,
     /** The system denied memory or addresses. */
     TILECACHE_ERROR_OUT_OF_MEMORY = 5,
@@ -328,7 +328,7 @@ TILECACHE_API tilecache_status tilecache_get_byte_limit(const tilecache_cache *c
 /**
  * Evicts tiles, coldest first, until at most this many bytes are in use, and returns memory to the system.
  *
- * Leased tiles stay. `bytes` is 0 or more.
+ * Leased and pinned tiles stay. `bytes` is 0 or more.
  */
 TILECACHE_API tilecache_status tilecache_trim(tilecache_cache *cache, int64_t bytes);
 
@@ -442,7 +442,8 @@ enum {
  * Freshness of a stored tile, and validators by which its server confirms it.
  *
  * Before `expires` the tile is drawn without the source. Then, until `usable_until`, it is drawn while the source is
- * asked again. After that the source is asked first. Times are seconds since 1970, UTC.
+ * asked again. After that the source is asked first. A tile that is past this and has no validator is not stored, and
+ * stored ones are removed. Times are seconds since 1970, UTC.
  */
 typedef struct tilecache_freshness {
     size_t struct_size;
@@ -462,8 +463,9 @@ TILECACHE_API tilecache_status tilecache_freshness_init(tilecache_freshness *fre
 /**
  * Reads the validators of the stored tile that is to be confirmed, if there is one.
  *
- * If the tile is still valid, the source sets its new freshness and returns TILECACHE_OUTCOME_UNCHANGED. Call this from
- * within the function that writes the pixels, on its thread. Set `cached->struct_size` first.
+ * If the tile is still valid, the source sets its new freshness and returns TILECACHE_OUTCOME_UNCHANGED: the cache then
+ * reads the tile from its store on the same thread, which may take up to 2 s. Call this from within the function that
+ * writes the pixels, on its thread. Set `cached->struct_size` first.
  *
  * @param cached receives the freshness of the stored tile if there is one.
  * @param is_cached receives whether there is one.
@@ -503,7 +505,11 @@ typedef tilecache_outcome (*tilecache_decode_function)(
 /** A callback that receives its context. */
 typedef void (*tilecache_function)(void *context);
 
-/** Source of a layer's pixels: either a function that blocks or one that completes later. */
+/**
+ * Source of a layer's pixels: either a function that blocks or one that completes later.
+ *
+ * On Linux with glibc, worker threads run under SCHED_BATCH, and threads and processes that they start inherit it.
+ */
 typedef struct tilecache_source {
     size_t struct_size;
     /** Passed to the functions. */
@@ -521,7 +527,7 @@ typedef struct tilecache_source {
     tilecache_decode_function decode;
 } tilecache_source;
 
-/** Sets all fields to zero. Errors as tilecache_configuration_init(). */
+/** Sets all fields but struct_size to zero. Errors as tilecache_configuration_init(). */
 TILECACHE_API tilecache_status tilecache_source_init(tilecache_source *source, size_t struct_size);
 
 /** Describes a request. */
@@ -675,7 +681,7 @@ TILECACHE_API tilecache_status tilecache_pyramid_init(tilecache_pyramid *pyramid
 /** How the cache averages four pixels to one for coarser levels. Integers are rounded to the nearest. */
 typedef int32_t tilecache_downsampling;
 enum {
-    /** Values are averaged as stored, 16-bit ones as unsigned. */
+    /** Values are averaged as stored, 16-bit ones as unsigned: half floats are not supported. */
     TILECACHE_DOWNSAMPLING_LINEAR = 0,
     /** TILECACHE_FORMAT_GRAY16 holds signed values, such as elevation; other formats as
      *  TILECACHE_DOWNSAMPLING_LINEAR. */
@@ -703,7 +709,8 @@ typedef struct tilecache_layer_options {
     double share_guaranteed;
     /** Number of the pyramid's coarsest levels that the source does not have, 0 or more and fewer than all. The cache
      *  makes their tiles of finer ones and never requests them. A tile n levels above the source may cost 4^n loads.
-     *  Default: 0. */
+     *  Each level must be the half of the next one, with tiles of the same size, whose sides 2^n divides, and without a
+     *  border; opaque payloads cannot be halved. Default: 0. */
     int32_t synthesized_levels;
     /** How pixels are averaged for those levels. Default: TILECACHE_DOWNSAMPLING_LINEAR. */
     tilecache_downsampling downsampling;
@@ -736,7 +743,8 @@ TILECACHE_API tilecache_status tilecache_layer_options_init(tilecache_layer_opti
  * @param options NULL for the defaults.
  * @param layer receives the number.
  * @return TILECACHE_ERROR_INVALID_PYRAMID, TILECACHE_ERROR_INVALID_LAYER if a tile is larger than the limit or than can
- *        be addressed, if there are stores and no data_set, or if the stores' memory exceeds the limit,
+ *        be addressed, if a share, synthesized_levels or store_count is out of its range, if downsampling does not fit
+ *        the format, if there are stores and no data_set, or if the limit has no room for tables or the stores' memory,
  *        TILECACHE_ERROR_OUT_OF_MEMORY, TILECACHE_ERROR_SHUT_DOWN.
  */
 TILECACHE_API tilecache_status tilecache_add_layer(
@@ -971,11 +979,11 @@ TILECACHE_API void tilecache_view_destroy(tilecache_view *view);
 /** Options of an update. */
 typedef struct tilecache_update_options {
     size_t struct_size;
-    /** Time of the viewport. Default: TILECACHE_TIME_NOW. */
+    /** Time of the viewport; need not increase. Default: TILECACHE_TIME_NOW. */
     int64_t time;
     /** Viewport that the view is moving to, if the renderer can tell (a fly-to, a fling). Default: NULL. */
     const tilecache_viewport *destination;
-    /** Time of arrival there; ignored without a destination. */
+    /** Time of arrival there. A destination whose time has come is ignored. Default: 0, which has. */
     int64_t destination_time;
 } tilecache_update_options;
 
@@ -987,7 +995,7 @@ TILECACHE_API tilecache_status tilecache_update_options_init(tilecache_update_op
  *
  * @param options NULL for the current time and no destination.
  * @return TILECACHE_ERROR_INVALID_ARGUMENT for a viewport that cannot be drawn; it is counted, and the view keeps its
- *        last one.
+ *        last one. TILECACHE_ERROR_SHUT_DOWN.
  */
 TILECACHE_API tilecache_status tilecache_view_update(
     tilecache_view *view, const tilecache_viewport *viewport, const tilecache_update_options *options);
@@ -1247,7 +1255,8 @@ TILECACHE_API tilecache_status tilecache_texture_options_init(tilecache_texture_
  *
  * @param options NULL for the defaults.
  * @param slots receives the handle, to be released with tilecache_texture_slots_release().
- * @return TILECACHE_ERROR_INVALID_CONFIGURATION if an option is out of its range.
+ * @return TILECACHE_ERROR_INVALID_CONFIGURATION if an option is out of its range, TILECACHE_ERROR_INVALID_ARGUMENT for
+ *        an unknown format or opaque payloads without their bytes.
  */
 TILECACHE_API tilecache_status tilecache_texture_slots_create(
     const tilecache_texture_options *options, tilecache_texture_slots **slots);
@@ -1590,7 +1599,8 @@ typedef struct tilecache_statistics {
     int64_t loads_started, loads_finished, loads_absent, loads_failed, loads_cancelled, loads_outdated;
     /** Decoded bytes of finished loads. */
     int64_t loaded_bytes;
-    /** Loads whose pixels were removed without having been drawn. */
+    /** Loads that will never be drawn: outdated, refused or cancelled ones, and those whose pixels were removed before
+     *  they were drawn. */
     int64_t loads_unseen;
     /** Requests that were completed more than once. */
     int64_t second_answers;
@@ -1599,8 +1609,8 @@ typedef struct tilecache_statistics {
     int64_t prefetch_started, prefetch_useful, prefetch_late, prefetch_wasted, prefetch_cancelled;
     /** Tiles compressed, decompressed, found incompressible; compressed blocks with a wrong checksum. */
     int64_t demotions, promotions, incompressible, damaged_blocks;
-    /** Tiles removed, by cause: to make room, incompressible, replaced by newer pixels, an invalidation, a trim or a
-     *  lower limit, damage. */
+    /** Tiles removed, by cause: to make room, incompressible, replaced by newer pixels or absent, an invalidation, a
+     *  trim, a lower limit or memory pressure, damage or an undecodable payload. */
     int64_t removed_for_room, removed_incompressible, removed_replaced, removed_invalidated, removed_trimmed,
         removed_damaged;
     /** Limit in force, bytes in use, and peak of the bytes in use. */
