@@ -219,7 +219,7 @@ typedef struct tilecache_tile {
     const void *pixels;
     /** Bytes of all rows. */
     size_t byte_count;
-    /** Bytes from one row to the next; all bytes for opaque payloads. */
+    /** Bytes from one row to the next; all bytes for opaque payloads, which are one row, whatever width and height. */
     size_t bytes_per_row;
     /** Pixels a row, border included. */
     int32_t width;
@@ -373,7 +373,7 @@ TILECACHE_API tilecache_status tilecache_note_memory_pressure(tilecache_cache *c
 
 /* --------------------------------------------------------------------------------------------------------- Sources */
 
-/** Memory that a source writes one tile to. Rows are packed; opaque payloads have one row. */
+/** Memory that a source writes one tile to. Rows are packed; an opaque payload is one row, whatever its height. */
 typedef struct tilecache_pixels {
     /** sizeof(tilecache_pixels) of the library. A newer program checks it before it reads fields added later. */
     size_t struct_size;

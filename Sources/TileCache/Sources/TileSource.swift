@@ -51,7 +51,7 @@ public protocol BlockingTileSource: Sendable {
 
 /// Memory that a source writes one tile to.
 ///
-/// Rows are packed: `bytesPerRow` is the width in bytes. Opaque payloads have one row.
+/// Rows are packed: `bytesPerRow` is the width in bytes. An opaque payload is one row, whatever width and height.
 public struct TilePixels: ~Copyable {
     /// Pixels a row, border included.
     public let width: Int
