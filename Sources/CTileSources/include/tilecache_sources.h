@@ -2,8 +2,8 @@
  * Layers of a TileCache whose tiles come from files and servers, and stores that keep tiles, by address.
  *
  * For programs that link libtilecache_sources (pkg-config: tilecache-sources). It contains all functions of tilecache.h
- * and replaces libtilecache: in a program that links both, the functions below, and others given their handles, return
- * TILECACHE_ERROR_INVALID_ARGUMENT. The rules of tilecache.h apply here, too. Docs/Sources.md describes the sources,
+ * and replaces libtilecache: in a program that links both, the functions of either refuse the handles of the other with
+ * TILECACHE_ERROR_INVALID_ARGUMENT, and tilecache_last_error() may not say why. The rules of tilecache.h apply here, too. Docs/Sources.md describes the sources,
  * Docs/Stores.md the stores.
  */
 #ifndef TILECACHE_SOURCES_H
