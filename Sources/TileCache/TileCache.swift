@@ -263,6 +263,9 @@ extension TileCache {
         core.read { ($0.times.demand, $0.times.prefetch) }
     }
 
+    /// Largest ``byteLimit`` that can be set. Does not change.
+    package var maximumByteLimit: ByteCount { .bytes(core.read { $0.pool.maximumByteLimit }) }
+
     /// Counters of the pool, for reports.
     package var counters: PoolCounters { core.read { $0.pool.counters } }
 

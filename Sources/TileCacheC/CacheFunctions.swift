@@ -226,8 +226,9 @@ public func tileCacheSetByteLimit(_ cache: OpaquePointer?, _ bytes: Int64) -> ti
         guard bytes > 0 else { throw .argument("bytes must be 1 or more, not \(bytes)") }
         try handle.record.checkIsRunning()
         handle.cache.byteLimit = .bytes(Int(clamping: bytes))
-        let limit = handle.cache.byteLimit.bytes
-        if limit < bytes { throw .clamped("the limit is now \(limit) bytes; \(bytes) is more than it may be") }
+        // Not the limit that is in force: another thread may have lowered it meanwhile.
+        let most = handle.cache.maximumByteLimit.bytes
+        if bytes > most { throw .clamped("the limit is now \(most) bytes; \(bytes) is more than it may be") }
     }
 }
 
