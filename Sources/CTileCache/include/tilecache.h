@@ -17,7 +17,7 @@
  * unless a callback's comment says otherwise. The call that destroys or releases a handle must be the last one on it.
  *
  * Processes. A child of fork() has none of the library's threads. If the parent has created a cache, the child cannot
- * create one. It must not use the parent's. fork() followed by exec is safe.
+ * create one: TILECACHE_ERROR_INVALID_CONFIGURATION. It must not use the parent's. fork() followed by exec is safe.
  *
  * Handles. Caches, views, frames, leases, requests, fetches, recorders, stores and profiles are opaque and may be
  * released in any order: each keeps alive what it needs of the others. Releasing NULL does nothing. Layers are numbers.
