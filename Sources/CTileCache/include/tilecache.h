@@ -1026,6 +1026,8 @@ TILECACHE_API tilecache_status tilecache_view_update_needed(
  * take the room of missing ones, or if these need no room any more, as after a permanent failure.
  *
  * Called once for many tiles, on a thread of the library, one call at a time for each view, and never after shutdown.
+ * When a call replaces the function, or the view is destroyed, a call on the library's thread may still be under way or
+ * about to begin: the old destroy function follows it.
  *
  * @param function NULL for none; context and destroy are then ignored.
  */
