@@ -878,7 +878,7 @@ typedef struct tilecache_prefetch_counts {
     size_t struct_size;
     /** Prefetches that began, from the source or a store, and their decoded bytes. */
     int64_t started, bytes;
-    /** Requests of these to the source. */
+    /** Requests of these to the source. A synthesized tile counts as the tiles that it may be made of. */
     int64_t requests;
     /** Prefetches that were drawn later, and their decoded bytes. */
     int64_t drawn, drawn_bytes;
@@ -1581,8 +1581,8 @@ TILECACHE_API tilecache_status tilecache_get_learned_profile(
 /**
  * Statistics of a cache: counters, which only grow, and current sizes.
  *
- * A demand is a tile that a frame needs and the previous frame did not; each view's first frame is left out. Rates are
- * 0 to 1, and NaN if the denominator is 0.
+ * A demand is a tile that a frame needs and the previous frame did not; each view's first frame is left out, and so are
+ * tiles known to be absent. Rates are 0 to 1, and NaN if the denominator is 0.
  */
 typedef struct tilecache_statistics {
     size_t struct_size;
