@@ -14,6 +14,10 @@ extension AdaptivePolicy {
     /// centre.
     static let levelMargins = [0.0, 0, 128, 256, 0]
 
+    /// Maximum class of the distance of tiles that a gradual zoom shows at a change of the level. Above that of tiles
+    /// which stay, so that these are loaded first.
+    static let changeDistance = 1
+
     // MARK: - Destination
 
     /// Maximum tiles of a declared destination.
@@ -42,19 +46,39 @@ extension AdaptivePolicy {
     // MARK: - Around the view
 
     /// Considers tiles of the view's level around it, farther in the direction of the motion.
-    mutating func findNeighbours(_ outlook: Outlook) {
+    ///
+    /// - Parameter capacity: Tiles that memory holds.
+    mutating func findNeighbours(_ outlook: Outlook, capacity: Int) {
         let isMoving = outlook.travel.isMoving
         let (across, down) = (outlook.travel.across, outlook.travel.down)
         let heading = outlook.heading ?? WorldPoint(x: 0, y: 0)
         let hasHeading = outlook.heading != nil
         let (latency, isSaturated) = (outlook.latency, outlook.isSaturated)
+        let levelEnd = outlook.coarserAfter
+        // As likely as the next coarser level: the same zoom shows both.
+        let change = motion.zoomContext == .outward ? outlook.viewAtChange(zoomsIn: false, capacity: capacity) : nil
         consider(
             level: outlook.target.level,
-            in: Self.neighbourhood(outlook),
+            in: change?.union(Self.neighbourhood(outlook)) ?? Self.neighbourhood(outlook),
             outlook,
-            column: { Side(across.place(from: $0, to: $1), heading.x, outlook.travel) },
-            row: { Side(down.place(from: $0, to: $1), heading.y, outlook.travel) }
+            column: { low, high in
+                let place = across.place(from: low, to: high)
+                return Side(place, heading.x, outlook.travel, isInChange: change?.meetsX(low, high) ?? false)
+            },
+            row: { low, high in
+                let place = down.place(from: low, to: high)
+                return Side(place, heading.y, outlook.travel, isInChange: change?.meetsY(low, high) ?? false)
+            }
         ) { column, row, isSeen in
+            if column.isInChange, row.isInChange {
+                let bin = CandidateBin.zoom(
+                    step: CandidateBin.nextCoarser,
+                    .outward,
+                    distance: Self.changeDistance,
+                    isSeen: isSeen
+                )
+                return Judgement(bin: bin)
+            }
             let (x, y) = (column.place, row.place)
             var direction = hasHeading ? Side.direction(column, row) : .unknown
             var reach = 0
@@ -71,6 +95,8 @@ extension AdaptivePolicy {
                         // While saturated, late tiles yield to those in time: `trackpad_wheel` hits .31 with it and .17
                         // without.
                         || (entersAfter < latency && isSaturated)
+                    // The level ends before a load would have paid.
+                    if entersAfter > levelEnd - latency { entersAfter = .infinity }
                 } else if direction == .ahead {
                     direction = .aside
                 }
@@ -98,12 +124,15 @@ extension AdaptivePolicy {
         let leavesAfter: Double
         /// Class of its entry, as in `CandidateBin`.
         let reach: Int
+        /// Whether the next zoom out shows it before the level changes.
+        let isInChange: Bool
         /// Signed distance from the view along the heading, and square of the distance.
         private let along: Double
         private let square: Double
 
-        init(_ place: AxisTravel.Place, _ heading: Double, _ travel: EdgeTravel) {
+        init(_ place: AxisTravel.Place, _ heading: Double, _ travel: EdgeTravel, isInChange: Bool) {
             self.place = place
+            self.isInChange = isInChange
             entersAfter = travel.time(forShare: place.entry)
             leavesAfter = travel.time(forShare: place.exit)
             reach = place.entry <= 0.5 ? 0 : place.entry <= 1 ? 1 : place.entry <= 2 ? 2 : 3
@@ -164,7 +193,9 @@ extension AdaptivePolicy {
     // MARK: - Other levels
 
     /// Considers tiles of coarser and finer levels under the view after a zoom.
-    mutating func findParentsAndChildren(_ outlook: Outlook) {
+    ///
+    /// - Parameter capacity: Tiles that memory holds.
+    mutating func findParentsAndChildren(_ outlook: Outlook, capacity: Int) {
         let levels = outlook.target.pyramid.levels
         let level = outlook.target.level
         for (step, offset) in CandidateBin.levelSteps.enumerated()
@@ -200,19 +231,42 @@ extension AdaptivePolicy {
                 maxX: center.x + width / 2 / scale,
                 maxY: center.y + height / 2 / scale
             )
-            let around = shown.grown(x: margin / scale, y: margin / scale)
+            var around = shown.grown(x: margin / scale, y: margin / scale)
+            // What shows beside the view after the zoom: from its first frame on, until it is out of view.
+            let change =
+                offset == 1 && (context == .inward || context == .outward)
+                ? outlook.viewAtChange(zoomsIn: true, capacity: capacity) : nil
+            if let change { around = around.union(change) }
+            let entersAfter = offset == -1 ? outlook.coarserAfter : .infinity
             // One pixel more than the gap: a tile that touches the view is not in it.
             func gap(_ pixels: Double) -> Double { pixels >= 0 ? pixels + 1 : 0 }
             consider(
                 level: level + offset,
                 in: around,
                 outlook,
-                column: { gap(max(($0 - shown.maxX) * scale, (shown.minX - $1) * scale)) },
-                row: { gap(max(($0 - shown.maxY) * scale, (shown.minY - $1) * scale)) }
-            ) { x, y, isSeen in
-                let distance = CandidateBin.distance(Self.distance(x, y))
-                return Judgement(bin: CandidateBin.zoom(step: step, context, distance: distance, isSeen: isSeen))
+                column: { low, high in
+                    let gap = gap(max((low - shown.maxX) * scale, (shown.minX - high) * scale))
+                    return (gap: gap, isInChange: change?.meetsX(low, high) ?? false)
+                },
+                row: { low, high in
+                    let gap = gap(max((low - shown.maxY) * scale, (shown.minY - high) * scale))
+                    return (gap: gap, isInChange: change?.meetsY(low, high) ?? false)
+                }
+            ) { column, row, isSeen in
+                var distance = CandidateBin.distance(Self.distance(column.gap, row.gap))
+                if column.isInChange, row.isInChange { distance = min(distance, Self.changeDistance) }
+                return Judgement(
+                    bin: CandidateBin.zoom(step: step, context, distance: distance, isSeen: isSeen),
+                    entersAfter: column.gap == 0 && row.gap == 0 ? entersAfter : .infinity
+                )
             }
         }
     }
+}
+
+extension PixelRect {
+    /// Whether a column of tiles with these bounds lies partly in it.
+    fileprivate func meetsX(_ low: Double, _ high: Double) -> Bool { low < maxX && high > minX }
+    /// Whether a row of tiles with these bounds lies partly in it.
+    fileprivate func meetsY(_ low: Double, _ high: Double) -> Bool { low < maxY && high > minY }
 }

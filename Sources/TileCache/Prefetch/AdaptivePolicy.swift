@@ -216,8 +216,8 @@ package struct AdaptivePolicy: PrefetchPolicy {
             let mayRepeat = target.destination != nil || popular != nil || target.pyramid.wrapsX
             candidates.begin(change: change, valuation: probabilities.valuation, mayRepeat: mayRepeat)
             if effects.contains(.destination) { findDestination(outlook, now: context.now) }
-            if effects.contains(.pan) { findNeighbours(outlook) }
-            findParentsAndChildren(outlook)
+            if effects.contains(.pan) { findNeighbours(outlook, capacity: context.capacityTiles) }
+            findParentsAndChildren(outlook, capacity: context.capacityTiles)
             if !outlook.travel.isMoving, context.capacityTiles > Self.screensForPopular * target.needed.count {
                 findPopular(outlook)
             }
@@ -312,7 +312,9 @@ package struct AdaptivePolicy: PrefetchPolicy {
                 promoted.append(number)
             }
         }
-        if effects.contains(.deadlines), outlook.travel.isMoving { wishes.urgent = takeUrgent(of: &missing) }
+        if effects.contains(.deadlines), outlook.travel.isMoving {
+            wishes.urgent = takeUrgent(of: &missing, level: target.level)
+        }
         // Of equal gains, first what comes into view first, then in the order of the candidates. Tiles of a near tier are
         // not put first, although their loads are short: the pool ends with the first prefetch that is worth less than
         // what it would evict.

@@ -11,6 +11,8 @@ enum CandidateBin {
 
     /// Levels of candidates, relative to the view's.
     static let levelSteps = [-3, -2, -1, 1, 2]
+    /// Index of the next coarser level.
+    static let nextCoarser = 2
     static let zoomContexts = 8
 
     private static let panCount = 2 * 4 * 4 * distances * 2

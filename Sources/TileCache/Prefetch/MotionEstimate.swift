@@ -110,7 +110,7 @@ struct MotionEstimate: Sendable {
             }
             if newLevel != level {
                 lastZoom = newLevel > level ? 1 : -1
-                zoom.noteLevel(offset: fixedPoint)
+                zoom.noteLevel(offset: fixedPoint, isGradual: followsZoom && !isZoom && scale != last.scale)
                 panned = 0
             } else if panned > Self.panAfterZoom {
                 zoom.forgetOffset()

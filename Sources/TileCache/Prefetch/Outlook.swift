@@ -78,6 +78,45 @@ struct Outlook {
         return zoomsIn ? max(landing, bound) : min(landing, bound)
     }
 
+    /// What the view shows of the finer of two levels when the next zoom passes from one to the other, in world pixels.
+    ///
+    /// A gradual zoom shows all of it for a moment: before the coarser level on the way out, and from the first frame of
+    /// the way in. A zoom by steps does not.
+    ///
+    /// - Parameter capacity: Tiles that memory holds.
+    /// - Returns: `nil` unless the view rests after a gradual zoom, or if the tiles take more than two thirds of the
+    ///   memory.
+    func viewAtChange(zoomsIn: Bool, capacity: Int) -> PixelRect? {
+        guard zoom.isGradual, !travel.isMoving else { return nil }
+        let coarser = zoomsIn ? target.level : target.level - 1
+        guard coarser >= 0, coarser < target.pyramid.maximumLevel else { return nil }
+        let bound = target.selection.bound(above: coarser, zoomsIn: zoomsIn, in: target.pyramid)
+        let center = center(scaledTo: bound, about: zoom.nextOffset)
+        let share = scale / bound
+        // Otherwise the level is not the one of the scale: the view is coarser for lack of room.
+        guard share >= 0.5, share <= 2 else { return nil }
+        let (width, height) = (view.width * share, view.height * share)
+        let finer = target.pyramid.levels[coarser + 1]
+        let tiles = (width / finer.tileSpanX + 1) * (height / finer.tileSpanY + 1)
+        guard tiles * 1.5 <= Double(capacity) else { return nil }
+        return PixelRect(
+            minX: center.x - width / 2,
+            minY: center.y - height / 2,
+            maxX: center.x + width / 2,
+            maxY: center.y + height / 2
+        )
+    }
+
+    /// Seconds until a zoom out in progress shows the next coarser level. Infinite unless it does so within half of its
+    /// travel.
+    var coarserAfter: Double {
+        guard zoom.speed < 0, travel.isMoving, target.level > 0 else { return .infinity }
+        let coarser = min(target.level - 1 + shortfall, target.pyramid.maximumLevel)
+        let bound = target.selection.bound(above: coarser, zoomsIn: false, in: target.pyramid)
+        let share = PortableMath.log2(bound / scale) / (zoom.speed * travel.decay)
+        return share <= 0.5 ? travel.time(forShare: max(share, 0)) : .infinity
+    }
+
     /// The scale after a number of octaves.
     private func scaled(by octaves: Double) -> Double { scale * PortableMath.exp2(min(max(octaves, -64), 64)) }
 
@@ -95,15 +134,7 @@ struct Outlook {
     var landing: PixelRect { moved(by: latency / (latency + travel.decay)) }
 
     /// Upright bounds of the view's rectangles from then to the end of its motion.
-    var way: PixelRect {
-        let (first, last) = (landing, moved(by: 1))
-        return PixelRect(
-            minX: min(first.minX, last.minX),
-            minY: min(first.minY, last.minY),
-            maxX: max(first.maxX, last.maxX),
-            maxY: max(first.maxY, last.maxY)
-        )
-    }
+    var way: PixelRect { landing.union(moved(by: 1)) }
 
     /// The view's rectangle after a share of its travel.
     private func moved(by share: Double) -> PixelRect {
@@ -195,5 +226,17 @@ struct TileGrid<Column> {
                 body(TileKey(layer: layer, tile), column.place, place)
             }
         }
+    }
+}
+
+extension PixelRect {
+    /// The smallest rectangle around both.
+    func union(_ other: PixelRect) -> PixelRect {
+        PixelRect(
+            minX: min(minX, other.minX),
+            minY: min(minY, other.minY),
+            maxX: max(maxX, other.maxX),
+            maxY: max(maxY, other.maxY)
+        )
     }
 }

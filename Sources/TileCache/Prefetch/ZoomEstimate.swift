@@ -16,6 +16,8 @@ struct ZoomEstimate: Sendable {
     private(set) var offset = WorldPoint(x: 0, y: 0)
     /// The same when the level changed; `nil` if the view was panned since.
     private var last: WorldPoint?
+    /// Whether the scale changed gradually when the level changed, and not in one step.
+    private(set) var isGradual = false
     private var products = 0.0
     private var squares = 0.0
 
@@ -39,8 +41,11 @@ struct ZoomEstimate: Sendable {
 
     /// The level changed.
     ///
-    /// - Parameter offset: Offset of the fixed point; `nil` if none is in the view.
-    mutating func noteLevel(offset: WorldPoint?) {
+    /// - Parameters:
+    ///   - offset: Offset of the fixed point; `nil` if none is in the view.
+    ///   - isGradual: Whether the scale changed gradually.
+    mutating func noteLevel(offset: WorldPoint?, isGradual: Bool) {
+        self.isGradual = isGradual
         if let last, let offset {
             let product = Self.memory * products + last.x * offset.x + last.y * offset.y
             let square = Self.memory * squares + last.x * last.x + last.y * last.y

@@ -158,6 +158,78 @@ import Testing
         #expect(try !expected.isSubset(of: wished(.all.subtracting(.zoom))))
     }
 
+    /// After a zoom out by one octave and a rest: tiles that the view shows of its level at the next change, and of the
+    /// finer level at once if it turns back. The view rests at the bound of two levels.
+    private static func afterZoomOut(frames: Int, width: Double = 1000) throws -> (Session, TileViewport) {
+        var session = try Session()
+        var view = view(30_000, 30_000, width: width)
+        for _ in 0..<20 { _ = session.show(view) }
+        for frame in 1...frames {
+            view.scale = PortableMath.exp2(-Double(frame) / Double(frames))
+            _ = session.show(view)
+        }
+        for _ in 0..<20 { _ = session.show(view) }
+        return (session, view)
+    }
+
+    /// The tiles of a level that a zoom about the centre shows at a scale, but for those that the view needs.
+    private static func shown(at scale: Double, of level: Int, _ session: Session, _ view: TileViewport)
+        -> Set<TileKey>
+    {
+        func tiles(_ scale: Double) -> Set<TileKey> {
+            var view = view
+            view.scale = scale
+            return Set(session.pyramid.neededTiles(under: view, at: level).map { TileKey(layer: 0, $0) })
+        }
+        let isOwn = level == self.level(session, scale: view.scale)
+        return isOwn ? tiles(scale).subtracting(tiles(view.scale)) : tiles(scale)
+    }
+
+    @Test func afterAGradualZoomOutTheNextOneIsPreparedWhole() throws {
+        for (frames, isGradual) in [(30, true), (1, false)] {
+            let (session, view) = try Self.afterZoomOut(frames: frames)
+            let level = Self.level(session, scale: view.scale)
+            let gains = Dictionary(
+                session.policy.candidates.list.map { ($0.key, $0.worth.gain) },
+                uniquingKeysWith: { first, _ in first }
+            )
+            func gain(_ key: TileKey) -> Double { gains[key] ?? -1 }
+            let ring = Self.shown(at: view.scale / 2, of: level, session, view)
+            #expect(ring.count > 25)
+            #expect(ring.allSatisfy { gain($0) > 0 } == isGradual)
+            let parents = Self.shown(at: view.scale / 2, of: level - 1, session, view)
+            // The next level's tiles stay longer, so they come first.
+            let last = try #require(parents.map(gain).min())
+            #expect(last > 0 && (!isGradual || last > ring.map(gain).max() ?? 0))
+        }
+    }
+
+    /// What it has just left it shows whole in the first frame of the way back: those tiles are worth keeping.
+    @Test func afterAGradualZoomOutTheWayBackIsKept() throws {
+        for (frames, isGradual) in [(30, true), (1, false)] {
+            var (session, view) = try Self.afterZoomOut(frames: frames)
+            let level = Self.level(session, scale: view.scale)
+            let finer = Self.shown(at: view.scale, of: level + 1, session, view)
+            session.resident = finer
+            view.center.x += 0.001
+            let kept = Set(session.show(view).keepValues.map(\.key))
+            #expect(finer.isSubset(of: kept) == isGradual)
+        }
+    }
+
+    /// Of 200 tiles, two thirds are 133.
+    @Test(arguments: [(2496.0, true), (2560, false)]) func whatDoesNotFitIsNotPrepared(width: Double, fits: Bool)
+        throws
+    {
+        let (session, view) = try Self.afterZoomOut(frames: 30, width: width)
+        let level = Self.level(session, scale: view.scale)
+        let ring = Self.shown(at: view.scale / 2, of: level, session, view)
+        let prepared = session.policy.candidates.list.filter {
+            $0.key.coordinate.level == level && CandidateBin.kind(Int($0.bin)) == .zoom
+        }
+        #expect(ring.isSubset(of: prepared.map(\.key)) == fits)
+    }
+
     @Test func zoomingInWishesForChildrenAboutTheCentre() throws {
         var session = try Session()
         var wishes = Wishes()

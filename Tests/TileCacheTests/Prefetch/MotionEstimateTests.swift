@@ -107,6 +107,19 @@ import Testing
         #expect(motion.zoomContext == .inwardThenPanned)
     }
 
+    /// A pinch is gradual, a step of a wheel is not. A level that changes without a zoom is not either.
+    @Test func zoomsAreGradualOrNot() {
+        var motion = MotionEstimate()
+        #expect(!motion.zoom.isGradual)
+        Self.zoomed(&motion, octaves: -1.5, frames: 30, about: WorldPoint(x: 0, y: 0))
+        #expect(motion.zoom.isGradual)
+        Self.zoomed(&motion, octaves: -1.5, frames: 1, about: WorldPoint(x: 0, y: 0))
+        #expect(!motion.zoom.isGradual)
+        var other = MotionEstimate(followsZoom: false)
+        Self.zoomed(&other, octaves: -1.5, frames: 30, about: WorldPoint(x: 0, y: 0))
+        #expect(!other.zoom.isGradual)
+    }
+
     /// A wheel that zooms by one octave a click, and a jump to another place.
     @Test func clicksKeepTheirPointAndJumpsHaveNone() {
         var motion = MotionEstimate()

@@ -86,6 +86,21 @@ import Testing
         }
     }
 
+    /// A speed of three octaves a second has three quarters of one left, of which half counts.
+    @Test func theNextCoarserLevelComesInTime() throws {
+        func time(_ octaves: Double, bound distance: Double, shortfall: Int = 0) throws -> Double {
+            let scale = 0.125 * PortableMath.exp2(octaves < 0 ? distance : -distance)
+            return try Self.outlook(octaves: octaves, scale: scale, shortfall: shortfall).coarserAfter
+        }
+        // A third of the travel: a quarter of a second times ln 1.5.
+        #expect(try abs(time(-3, bound: 0.25) - 0.25 * 0.405465) < 0.001)
+        #expect(try abs(time(-3, bound: 0.37) - 0.17) < 0.005)
+        #expect(try time(-3, bound: 0.38) == .infinity)
+        #expect(try time(3, bound: 0.25) == .infinity)
+        // A view that is coarser for lack of room stays so.
+        #expect(try abs(time(-3, bound: 0.25, shortfall: 2) - 0.25 * 0.405465) < 0.001)
+    }
+
     @Test func theCentreMovesAboutTheFixedPoint() throws {
         let outlook = try Self.outlook(octaves: 3, scale: 0.1)
         #expect(abs(outlook.zoom.offset.x - 200) < 0.01)
