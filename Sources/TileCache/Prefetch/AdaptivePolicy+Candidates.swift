@@ -8,7 +8,7 @@ extension AdaptivePolicy {
     /// Reach along the motion, as a multiple of its travel, and maximum in screen pixels.
     static let travelReach = 1.5
     static let maximumTravel = 2048.0
-    /// Maximum tiles of other levels, by step (-3, -2, -1, +1, +2).
+    /// Maximum tiles of other levels, by step (-3, -2, -1, +1, +2), without those of `Outlook.viewAtChange`.
     static let levelTiles = [40.0, 60, 120, 120, 60]
     /// Margins around the view after a zoom by one level, in screen pixels. People zoom about a pointer, not the
     /// centre.

@@ -33,7 +33,8 @@ extension AdaptivePolicy {
     /// leave before that. Without it, `trackpad_wheel` loses .05 of its hits, and `touch` .01.
     ///
     /// The tiles of the next coarser level come into view all at once. Their loads begin as many turns of the workers
-    /// before that as they take. Without it, generated pinches have .02 more deficit, and `cachebench zoomout` hits .04 less.
+    /// before that as they take. Without it, generated pinches have .02 more deficit, and `cachebench zoomout` hits .04
+    /// less.
     ///
     /// At most one for each worker: the next plan has the others.
     func takeUrgent(of missing: inout [MissingCandidate], level: Int) -> [PlanEntry] {

@@ -73,9 +73,14 @@ struct Outlook {
     func scale(at level: Int, lead: Double) -> Double {
         let landing = scaled(by: zoom.speed * travel.decay * lead / (lead + travel.decay))
         let zoomsIn = zoom.speed > 0
-        let coarser = min(max((zoomsIn ? level - 1 : level) + shortfall, 0), target.pyramid.maximumLevel)
-        let bound = target.selection.bound(above: coarser, zoomsIn: zoomsIn, in: target.pyramid)
+        let bound = bound(above: zoomsIn ? level - 1 : level, zoomsIn: zoomsIn)
         return zoomsIn ? max(landing, bound) : min(landing, bound)
+    }
+
+    /// The scale at which a zoom changes between a level that the view shows and the next finer one.
+    private func bound(above level: Int, zoomsIn: Bool) -> Double {
+        let selected = min(max(level + shortfall, 0), target.pyramid.maximumLevel)
+        return target.selection.bound(above: selected, zoomsIn: zoomsIn, in: target.pyramid)
     }
 
     /// What the view shows of the finer of two levels when the next zoom passes from one to the other, in world pixels.
@@ -84,16 +89,16 @@ struct Outlook {
     /// the way in. A zoom by steps does not.
     ///
     /// - Parameter capacity: Tiles that memory holds.
-    /// - Returns: `nil` unless the view rests after a gradual zoom, or if the tiles take more than two thirds of the
-    ///   memory.
+    /// - Returns: `nil` unless the view rests after a gradual zoom; also if the change is more than an octave away, or if
+    ///   the tiles take more than two thirds of the memory.
     func viewAtChange(zoomsIn: Bool, capacity: Int) -> PixelRect? {
         guard zoom.isGradual, !travel.isMoving else { return nil }
         let coarser = zoomsIn ? target.level : target.level - 1
         guard coarser >= 0, coarser < target.pyramid.maximumLevel else { return nil }
-        let bound = target.selection.bound(above: coarser, zoomsIn: zoomsIn, in: target.pyramid)
+        let bound = bound(above: coarser, zoomsIn: zoomsIn)
         let center = center(scaledTo: bound, about: zoom.nextOffset)
         let share = scale / bound
-        // Otherwise the level is not the one of the scale: the view is coarser for lack of room.
+        // Further away, the view is often coarser than its scale says, for lack of room.
         guard share >= 0.5, share <= 2 else { return nil }
         let (width, height) = (view.width * share, view.height * share)
         let finer = target.pyramid.levels[coarser + 1]
@@ -111,8 +116,7 @@ struct Outlook {
     /// travel.
     var coarserAfter: Double {
         guard zoom.speed < 0, travel.isMoving, target.level > 0 else { return .infinity }
-        let coarser = min(target.level - 1 + shortfall, target.pyramid.maximumLevel)
-        let bound = target.selection.bound(above: coarser, zoomsIn: false, in: target.pyramid)
+        let bound = bound(above: target.level - 1, zoomsIn: false)
         let share = PortableMath.log2(bound / scale) / (zoom.speed * travel.decay)
         return share <= 0.5 ? travel.time(forShare: max(share, 0)) : .infinity
     }

@@ -107,7 +107,7 @@ import Testing
         #expect(motion.zoomContext == .inwardThenPanned)
     }
 
-    /// A pinch is gradual, a step of a wheel is not. A level that changes without a zoom is not either.
+    /// A pinch is gradual, a step of a wheel is not. If zooms are not followed, none is.
     @Test func zoomsAreGradualOrNot() {
         var motion = MotionEstimate()
         #expect(!motion.zoom.isGradual)
