@@ -1365,8 +1365,8 @@ typedef struct tilecache_texture_frame_info {
     int32_t slot_count;
     /** Slots with which the view would need no bias, wherever it is. */
     int32_t needed_slots;
-    /** Octaves for tilecache_view_set_level_bias(); the largest, if the view has slots for several formats. Larger than 0
-     *  if the view's tiles can exceed the slots. */
+    /** Octaves for tilecache_view_set_level_bias(); the largest, if the view has slots for several formats. Larger than
+     *  0 if the view's tiles can exceed the slots. */
     double level_bias;
     /** Needed tiles that are ready in the cache and wait for an upload. */
     int32_t waiting_tile_count;

@@ -3,8 +3,8 @@
  *
  * For programs that link libtilecache_sources (pkg-config: tilecache-sources). It contains all functions of tilecache.h
  * and replaces libtilecache: in a program that links both, the functions of either refuse the handles of the other with
- * TILECACHE_ERROR_INVALID_ARGUMENT, and tilecache_last_error() may not say why. The rules of tilecache.h apply here, too. Docs/Sources.md describes the sources,
- * Docs/Stores.md the stores.
+ * TILECACHE_ERROR_INVALID_ARGUMENT, and tilecache_last_error() may not say why. The rules of tilecache.h apply here, too.
+ * Docs/Sources.md describes the sources, Docs/Stores.md the stores.
  */
 #ifndef TILECACHE_SOURCES_H
 #define TILECACHE_SOURCES_H
