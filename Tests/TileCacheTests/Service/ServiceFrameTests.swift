@@ -249,6 +249,28 @@ import Testing
         scene.run()
         #expect(isAsked.withLock { $0 })
     }
+
+    /// A needed tile that was refused memory waits for room until it is tried again. If that load hangs, it waits for its
+    /// source.
+    @Test(arguments: [false, true]) func aLoadThatHangsAwaitsNoRoom(hangs: Bool) throws {
+        let scene = try StillScene(tiles: 16)
+        let layer = try scene.cache.addLayer(QueuedSource(), pyramid: scene.pyramid)
+        let view = ServiceSetup.quiet(scene.cache, [layer])
+        defer { withExtendedLifetime(view) {} }
+        scene.need(0..<1, of: layer, view)
+        let key = TileKey(layer: layer.index, scene.tile(0))
+        let awaitsRoom = scene.cache.core.perform { state -> Bool? in
+            let number = state.pool.table.find(key)
+            let before = state.pool.table[number]
+            state.pool.table.stage(number) {
+                $0.flags.insert(.refused)
+                if !hangs { $0.load = .none }
+            }
+            defer { state.pool.table.stage(number) { ($0.flags, $0.load) = (before.flags, before.load) } }
+            return before.load == .none ? nil : state.views[0]?.awaitsRoom(in: state.pool)
+        }
+        #expect(awaitsRoom == !hangs)
+    }
 }
 
 /// A source whose tiles of one level fail for good.
