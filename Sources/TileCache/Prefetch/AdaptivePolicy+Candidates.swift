@@ -55,11 +55,16 @@ extension AdaptivePolicy {
         let hasHeading = outlook.heading != nil
         let (latency, isSaturated) = (outlook.latency, outlook.isSaturated)
         let levelEnd = outlook.coarserAfter
-        // As likely as the next coarser level: the same zoom shows both.
-        let change = motion.zoomContext == .outward ? outlook.viewAtChange(zoomsIn: false, capacity: capacity) : nil
+        let around = Self.neighbourhood(outlook)
+        // As likely as the next coarser level: the same zoom shows both. No more tiles than around any view, so that the
+        // other levels have their candidates.
+        let most = Self.ringTiles + Double(outlook.target.needed.count)
+        let change =
+            motion.zoomContext == .outward
+            ? outlook.viewAtChange(zoomsIn: false, beside: around, capacity: capacity, most: most) : nil
         consider(
             level: outlook.target.level,
-            in: change?.union(Self.neighbourhood(outlook)) ?? Self.neighbourhood(outlook),
+            in: change?.union(around) ?? around,
             outlook,
             column: { low, high in
                 let place = across.place(from: low, to: high)
@@ -233,9 +238,10 @@ extension AdaptivePolicy {
             )
             var around = shown.grown(x: margin / scale, y: margin / scale)
             // What shows beside the view after the zoom: from its first frame on, until it is out of view.
+            let most = Double(Candidates.maximumCount - candidates.count)
             let change =
                 offset == 1 && (context == .inward || context == .outward)
-                ? outlook.viewAtChange(zoomsIn: true, capacity: capacity) : nil
+                ? outlook.viewAtChange(zoomsIn: true, beside: around, capacity: capacity, most: most) : nil
             if let change { around = around.union(change) }
             let entersAfter = offset == -1 ? outlook.coarserAfter : .infinity
             // One pixel more than the gap: a tile that touches the view is not in it.

@@ -88,10 +88,13 @@ struct Outlook {
     /// A gradual zoom shows all of it for a moment: before the coarser level on the way out, and from the first frame of
     /// the way in. A zoom by steps does not.
     ///
-    /// - Parameter capacity: Tiles that memory holds.
-    /// - Returns: `nil` unless the view rests after a gradual zoom; also if the change is more than an octave away, or if
-    ///   the tiles take more than two thirds of the memory.
-    func viewAtChange(zoomsIn: Bool, capacity: Int) -> PixelRect? {
+    /// - Parameters:
+    ///   - rectangle: What is considered of the finer level anyway.
+    ///   - capacity: Tiles that memory holds.
+    ///   - most: Maximum tiles of both. A walk ends there, at any row.
+    /// - Returns: `nil` unless the view rests after a gradual zoom; also if the change is more than an octave away, if its
+    ///   tiles take more than two thirds of the memory, or if both have more than `most`.
+    func viewAtChange(zoomsIn: Bool, beside rectangle: PixelRect, capacity: Int, most: Double) -> PixelRect? {
         guard zoom.isGradual, !travel.isMoving else { return nil }
         let coarser = zoomsIn ? target.level : target.level - 1
         guard coarser >= 0, coarser < target.pyramid.maximumLevel else { return nil }
@@ -101,15 +104,18 @@ struct Outlook {
         // Further away, the view is often coarser than its scale says, for lack of room.
         guard share >= 0.5, share <= 2 else { return nil }
         let (width, height) = (view.width * share, view.height * share)
-        let finer = target.pyramid.levels[coarser + 1]
-        let tiles = (width / finer.tileSpanX + 1) * (height / finer.tileSpanY + 1)
-        guard tiles * 1.5 <= Double(capacity) else { return nil }
-        return PixelRect(
+        let shown = PixelRect(
             minX: center.x - width / 2,
             minY: center.y - height / 2,
             maxX: center.x + width / 2,
             maxY: center.y + height / 2
         )
+        let finer = target.pyramid.levels[coarser + 1]
+        func tiles(_ area: PixelRect) -> Double {
+            (area.width / finer.tileSpanX + 1) * (area.height / finer.tileSpanY + 1)
+        }
+        guard tiles(shown) * 1.5 <= Double(capacity), tiles(shown.union(rectangle)) <= most else { return nil }
+        return shown
     }
 
     /// Seconds until a zoom out in progress shows the next coarser level. Infinite unless it does so within half of its

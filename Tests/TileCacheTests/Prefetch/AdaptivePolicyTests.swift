@@ -19,6 +19,8 @@ import Testing
         /// Duration of a load, in nanoseconds.
         var latency: Int64 = 40_000_000
         var destination: ViewportDestination?
+        /// Tiles that memory holds.
+        var capacity = 200
         let pyramid: TilePyramid
 
         init(worldWidth: Int = 65_536, wrapsX: Bool = false) throws {
@@ -66,7 +68,7 @@ import Testing
                     now: time,
                     workers: 4,
                     loadLatency: latency,
-                    capacityTiles: 200,
+                    capacityTiles: capacity,
                     effort: effort,
                     residency: { present.contains($0) ? .decoded : .none },
                     lookUpMany: { $0.map(state) }
@@ -160,9 +162,15 @@ import Testing
 
     /// After a zoom out by one octave and a rest: tiles that the view shows of its level at the next change, and of the
     /// finer level at once if it turns back. The view rests at the bound of two levels.
-    private static func afterZoomOut(frames: Int, width: Double = 1000) throws -> (Session, TileViewport) {
+    private static func afterZoomOut(
+        frames: Int,
+        width: Double = 1000,
+        height: Double = 700,
+        capacity: Int = 200
+    ) throws -> (Session, TileViewport) {
         var session = try Session()
-        var view = view(30_000, 30_000, width: width)
+        session.capacity = capacity
+        var view = view(30_000, 30_000, width: width, height: height)
         for _ in 0..<20 { _ = session.show(view) }
         for frame in 1...frames {
             view.scale = PortableMath.exp2(-Double(frame) / Double(frames))
@@ -228,6 +236,16 @@ import Testing
             $0.key.coordinate.level == level && CandidateBin.kind(Int($0.bin)) == .zoom
         }
         #expect(ring.isSubset(of: prepared.map(\.key)) == fits)
+    }
+
+    /// What a zoom out of a large view uncovers would leave no candidates for the next coarser level.
+    @Test func aLargeViewHasCandidatesOfTheNextCoarserLevel() throws {
+        let counts = try [30, 1].map { frames in
+            let (session, view) = try Self.afterZoomOut(frames: frames, width: 5120, height: 2880, capacity: 10_000)
+            let level = Self.level(session, scale: view.scale)
+            return session.policy.candidates.list.count { $0.key.coordinate.level == level - 1 }
+        }
+        #expect(counts[0] == counts[1] && counts[1] > 80, "\(counts)")
     }
 
     @Test func zoomingInWishesForChildrenAboutTheCentre() throws {
