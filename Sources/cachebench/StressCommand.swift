@@ -11,7 +11,7 @@ struct StressCommand: ParsableCommand {
             Continuous checks, byte for byte: pixels are those that the tile's source wrote, of a version that was current \
             between request and answer; tiles lie where they are drawn; the memory stays within the limit; nothing \
             changes while it is held. Checks at the end: every view gets its tiles, nothing stays pinned, shutdown \
-            returns in time, and resident memory does not grow.
+            returns in time, and the heap does not grow.
 
             The same seed gives the same decisions on each thread. Exit code 0 for PASS, 1 for FAIL, 130 if Ctrl-C \
             ended the run before a failure.

@@ -27,7 +27,8 @@ package struct Stress {
             seconds: Double(worked) / 1e9,
             interrupted: interrupted,
             ledger: watched.ledger,
-            memory: watched.memory,
+            heap: watched.heap,
+            resident: watched.resident,
             digests: digests,
             shutdownNanoseconds: ending.shutdownNanoseconds
         )
@@ -36,10 +37,11 @@ package struct Stress {
     private struct Watched {
         var holds: [StressHolds] = []
         var ledger = StressLedger()
-        var memory = StressMemory()
+        var heap = StressMemory()
+        var resident = StressMemory()
     }
 
-    /// Lets the threads work and samples ledger and memory meanwhile.
+    /// Lets the threads work and samples ledger, heap and resident memory meanwhile.
     private func work(
         _ run: StressRun,
         _ progress: (Double, Int, Int) -> Void
@@ -66,10 +68,8 @@ package struct Stress {
             guard now - lastSlow >= 500_000_000 else { continue }
             lastSlow = now
             let seconds = Double(now - start) / 1e9
-            // Free memory in the allocator's arenas is not growth.
-            if let bytes = FreeMemory.bytesInUse() {
-                watched.memory.add(StressMemory.Sample(seconds: seconds, bytes: bytes))
-            }
+            watched.heap.add(HeapInUse.bytes(), at: seconds)
+            watched.resident.add(ResidentMemory.current(), at: seconds)
             progress(seconds, run.operations.sum, run.findings.count)
         }
         let ended = results.withLock { results in

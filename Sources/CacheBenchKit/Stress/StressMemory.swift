@@ -1,4 +1,4 @@
-/// Resident sizes in bounded memory, and whether they are flat.
+/// Sizes of a process's memory in bounded memory, and whether they are flat.
 struct StressMemory: Sendable {
     struct Sample: Encodable, Sendable {
         var seconds: Double
@@ -11,11 +11,12 @@ struct StressMemory: Sendable {
     private var stride = 1
     private var seen = 0
 
-    /// Adds a sample. If there are too many, every second one is dropped and the rate is halved.
-    mutating func add(_ sample: Sample) {
+    /// Adds a sample, if there is one. If there are too many, every second one is dropped and the rate is halved.
+    mutating func add(_ bytes: Int?, at seconds: Double) {
+        guard let bytes else { return }
         defer { seen += 1 }
         guard seen % stride == 0 else { return }
-        samples.append(sample)
+        samples.append(Sample(seconds: seconds, bytes: bytes))
         guard samples.count >= Self.most else { return }
         samples = samples.enumerated().filter { $0.offset % 2 == 0 }.map(\.element)
         stride *= 2

@@ -7,17 +7,22 @@ package struct StressReport: Encodable, Sendable {
         package let explanation: String
     }
 
-    /// Resident memory of the process without files and shared memory.
-    ///
-    /// Sampled twice a second, after the allocator has released free memory of its arenas; under a sanitizer the bytes
-    /// of its heap.
-    package struct Resident: Encodable, Sendable {
+    /// Memory of the process, sampled twice a second.
+    package struct Memory: Encodable, Sendable {
         /// Medians of the three thirds of the run; `nil` if it was too short.
         @Nullable package var medians: [Int]?
         /// Whether the last third's median is at most the middle one's plus `tolerance`.
         @Nullable package var isFlat: Bool?
         package let tolerance: Int
         let samples: [StressMemory.Sample]
+
+        init(_ memory: StressMemory, seconds: Double, tolerance: Int) {
+            medians = memory.medians
+            // Shorter runs have not reached their final memory.
+            isFlat = seconds >= 60 ? memory.isFlat(tolerance: tolerance) : nil
+            self.tolerance = tolerance
+            samples = memory.spread(40)
+        }
     }
 
     package struct Configuration: Encodable, Sendable {
@@ -52,7 +57,11 @@ package struct StressReport: Encodable, Sendable {
     package let ledgerSamplesAboveLoweredLimit: Int
     /// Median resident memory of the last third minus that of the middle one, in bytes.
     @Nullable package var residentGrowth: Int?
-    package let resident: Resident
+    /// Resident memory without files and shared memory. It includes what the allocator keeps after it was freed.
+    package let resident: Memory
+    /// Bytes allocated and not freed; empty if the allocator does not tell. The verdict depends on it, otherwise on
+    /// `resident`.
+    package let heap: Memory
     package let longestUpdateNanoseconds: Int64
     /// Duration of `shutdown`, whose timeout is two seconds.
     package let shutdownNanoseconds: Int64
@@ -65,7 +74,7 @@ package struct StressReport: Encodable, Sendable {
         case schema, program, verdict, configuration, seconds, interrupted, operations, operationsByKind, tilesChecked
         case callbacks, faults, violationCount, violations, byteLimit, peakBytes
         case ledgerSamples, ledgerSamplesAboveLoweredLimit
-        case residentGrowth, resident, longestUpdateNanoseconds, shutdownNanoseconds, cache
+        case residentGrowth, resident, heap, longestUpdateNanoseconds, shutdownNanoseconds, cache
     }
 
     package var passed: Bool { violationCount == 0 }
@@ -76,17 +85,19 @@ package struct StressReport: Encodable, Sendable {
         seconds: Double,
         interrupted: Bool = false,
         ledger: StressLedger,
-        memory: StressMemory,
+        heap: StressMemory,
+        resident: StressMemory,
         digests: [UInt64],
         shutdownNanoseconds: Int64
     ) {
         let statistics = run.cache.statistics
-        // Other memory of the process, and free memory kept by its allocator, is not the cache's growth.
+        // Other memory of the process is not the cache's growth.
         let tolerance = max(options.byteLimit / 10, 8 << 20)
-        // Shorter runs have not reached their final memory.
-        let isFlat = seconds >= 60 ? memory.isFlat(tolerance: tolerance) : nil
-        if isFlat == false {
-            run.findings.note(.memory, "resident memory grew: medians of thirds \(memory.medians ?? [])")
+        self.heap = Memory(heap, seconds: seconds, tolerance: tolerance)
+        self.resident = Memory(resident, seconds: seconds, tolerance: tolerance)
+        let (name, judged) = heap.samples.isEmpty ? ("resident memory", self.resident) : ("the heap", self.heap)
+        if judged.isFlat == false {
+            run.findings.note(.memory, "\(name) grew: medians of thirds \(judged.medians ?? []) bytes")
         }
         configuration = Configuration(
             threads: options.threads,
@@ -108,8 +119,7 @@ package struct StressReport: Encodable, Sendable {
         peakBytes = max(ledger.maximum, statistics.memory.peak.bytes)
         ledgerSamples = ledger.samples
         ledgerSamplesAboveLoweredLimit = ledger.samplesAbove
-        residentGrowth = memory.growth
-        resident = Resident(medians: memory.medians, isFlat: isFlat, tolerance: tolerance, samples: memory.spread(40))
+        residentGrowth = resident.growth
         longestUpdateNanoseconds = run.longestCallNanoseconds
         self.shutdownNanoseconds = shutdownNanoseconds
         let (loads, tiers) = (statistics.loads, statistics.tiers)

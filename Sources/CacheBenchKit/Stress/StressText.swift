@@ -18,15 +18,13 @@ package enum StressText {
                     + "\(count: report.ledgerSamplesAboveLoweredLimit) while a lowered limit was being reached"
             ),
         ]
-        if let medians = report.resident.medians {
-            let flat = report.resident.isFlat.map { $0 ? "flat" : "GROWS" } ?? "too short a run to judge"
-            lines.append(
-                line(
-                    "resident",
-                    Figures.bytes(report.resident.samples.last?.bytes ?? 0),
-                    "medians of thirds \(medians.map(Figures.bytes).joined(separator: ", ")): \(flat)"
-                )
-            )
+        for (name, memory, isJudged) in [
+            ("heap", report.heap, true), ("resident", report.resident, report.heap.samples.isEmpty),
+        ] {
+            guard let medians = memory.medians, let last = memory.samples.last else { continue }
+            let verdict = memory.isFlat.map { $0 ? ": flat" : ": GROWS" } ?? ": too short a run to judge"
+            let thirds = "medians of thirds \(medians.map(Figures.bytes).joined(separator: ", "))"
+            lines.append(line(name, Figures.bytes(last.bytes), thirds + (isJudged ? verdict : "")))
         }
         lines += [
             line("longest update", Figures.milliseconds(Double(report.longestUpdateNanoseconds) / 1e6), ""),

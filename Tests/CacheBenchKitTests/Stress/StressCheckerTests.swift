@@ -130,14 +130,45 @@ import Testing
         for second in 0..<10_000 {
             // Noise, and a first third in which memory fills up.
             let base = min(second, 3000) * 1000 + second % 7 * 100
-            flat.add(.init(seconds: Double(second), bytes: base))
-            growing.add(.init(seconds: Double(second), bytes: base + second * 100))
+            flat.add(base, at: Double(second))
+            growing.add(base + second * 100, at: Double(second))
         }
         #expect(flat.isFlat(tolerance: 1000) == true)
         #expect(growing.isFlat(tolerance: 1000) == false)
         #expect(flat.samples.count < 960 && flat.spread(40).count == 40)
         #expect(StressMemory().isFlat(tolerance: 1) == nil)
     }
+
+    /// Sums of two arenas: 1000 of the system less 300 and 50 that are free, and 4096 mapped.
+    @Test func theHeapIsReadFromTheAllocatorsAccount() {
+        let arena = """
+            <heap nr="0"><total type="fast" count="1" size="7"/><total type="rest" count="1" size="9"/>
+            <system type="current" size="90"/></heap>
+            """
+        let sums = """
+            <total type="fast" count="2" size="50"/>
+            <total type="rest" count="3" size="300"/>
+            <total type="mmap" count="1" size="4096"/>
+            <system type="current" size="1000"/>
+            <system type="max" size="2000"/>
+            </malloc>
+            """
+        #expect(HeapInUse.bytes(inAccount: arena + arena + sums) == 4746)
+        #expect(HeapInUse.bytes(inAccount: arena + arena) == nil)
+        #expect(HeapInUse.bytes(inAccount: "") == nil)
+    }
+
+    #if os(Linux) && canImport(Glibc)
+        /// Other tests allocate at the same time, so the block is large.
+        @Test func theHeapIncludesWhatIsAllocated() throws {
+            let before = try #require(HeapInUse.bytes())
+            let block = UnsafeMutableRawPointer.allocate(byteCount: 1 << 30, alignment: 16)
+            let during = try #require(HeapInUse.bytes())
+            block.deallocate()
+            let after = try #require(HeapInUse.bytes())
+            #expect(during - before > 1 << 29 && during - after > 1 << 29)
+        }
+    #endif
 
     /// Violations that need a cache, whose source causes them.
     @Test(arguments: StressLayer.Kind.allCases) func sourcesThatWriteWrongPixelsAreSeen(kind: StressLayer.Kind) throws {
@@ -255,7 +286,8 @@ import Testing
             run,
             seconds: 1,
             ledger: StressLedger(),
-            memory: StressMemory(),
+            heap: StressMemory(),
+            resident: StressMemory(),
             digests: [],
             shutdownNanoseconds: 1
         )
