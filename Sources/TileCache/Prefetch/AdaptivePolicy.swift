@@ -42,6 +42,8 @@ package struct AdaptivePolicy: PrefetchPolicy {
     var candidates = Candidates()
     private(set) var previous = Candidates()
 
+    /// The last fallbacks, newest first.
+    var fallbacks: [TileKey] = []
     private var needed: [TileKey] = []
     /// The needed tiles as a range; `nil` if they are none, or too many to learn from.
     private(set) var shown: TileRange?
