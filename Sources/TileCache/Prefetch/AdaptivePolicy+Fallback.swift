@@ -6,9 +6,9 @@ extension AdaptivePolicy {
     static let fallbackDelta = 5
     /// Worth of a fallback, above that of all probable tiles.
     static let fallbackWorth: Float = 1
-    /// Maximum number of the last fallbacks that are kept for a view that jumps back, and their maximum share of the
-    /// memory. With 3 %, `immens_map` hits .004 less at 2 screens.
+    /// Maximum number of the last fallbacks that are kept for a view that jumps back.
     static let fallbacksKept = 8
+    /// Tiles of memory for each of them. With 32, `immens_map` hits .004 less at 2 screens.
     static let tilesPerFallback = 50
     /// Minimum time in view after landing, in seconds, while loads cannot keep up. Loads of needed tiles that leave the
     /// view sooner are not started. At 0, 0.1 and 0.2, `trackpad_wheel` hit .128, .277 and .319 when this was chosen;
@@ -80,9 +80,8 @@ extension AdaptivePolicy {
         }
         // Blank area after a jump back would last as long as a load.
         noteFallbacks(known, upTo: level, context)
-        for key in fallbacks.prefix(context.capacityTiles / Self.tilesPerFallback) where !known.contains(key) {
-            known.append(key)
-        }
+        let most = context.capacityTiles / (Self.tilesPerFallback * context.policies)
+        for key in fallbacks.prefix(most) where !known.contains(key) { known.append(key) }
         for key in known {
             wishes.keepValues.append(PlanEntry(key: key, value: Self.fallbackWorth, reason: .prefetch))
         }

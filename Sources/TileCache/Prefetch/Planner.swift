@@ -172,6 +172,8 @@ struct Planner: Sendable {
         context: PlanContext
     ) -> (early: [Opinion], late: [Opinion]) {
         var (early, late) = ([Opinion](), [Opinion]())
+        var context = context
+        context.policies = views.reduce(0) { $0 + $1.snapshot.layers.count }
         for view in views.indices {
             for index in views[view].snapshot.layers.indices {
                 let opinion = opinion(on: index, of: views[view].snapshot, id: views[view].id, context: context)

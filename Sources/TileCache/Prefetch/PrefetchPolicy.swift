@@ -28,6 +28,8 @@ package struct PlanContext {
     package var loadLatency: Int64
     /// Number of decoded tiles of the layer's size that fit the whole limit.
     package var capacityTiles: Int
+    /// Number of policies that share the memory: one for each layer of each view. Default: 1.
+    var policies = 1
     /// Effort, from 0 (needed tiles only) to 1 (everything). Default: 0.5.
     package var effort: Double
     var residency: (TileKey) -> Residency
