@@ -11,7 +11,8 @@ struct CacheBench: ParsableCommand {
         discussion: """
             Without a command it replays: `cachebench --memory-limit 32MiB` is `cachebench replay --memory-limit 32MiB`.
 
-            Exit codes: 0 done, 1 a check failed, 2 input that cannot be used, 64 bad usage.
+            Exit codes: 0 done, 1 a check failed, 2 a file, server or trace that cannot be used, 64 bad usage, \
+            130 interrupted.
             """,
         version: BenchVersion.program,
         subcommands: [

@@ -96,6 +96,7 @@ struct CompareCommand: ParsableCommand {
 
     func run() throws {
         try Failure.reported {
+            try replay.checkFiles()
             let paths = try PanTraceList.paths(traces)
             if let picture { return try draw(paths, to: picture) }
             let writer = try ReportWriter(path: output.file.output, sparing: paths + replay.files + checks.files)

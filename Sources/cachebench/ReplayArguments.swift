@@ -201,13 +201,15 @@ struct ReplayArguments: ParsableArguments {
         if loadLatency == .drawn, options.clock == .virtual {
             throw ValidationError("--load-latency none needs --clock real: the virtual clock draws nothing")
         }
-        do {
-            _ = try Replay(options)
-            // Other policies may be replayed before the one that reads it.
-            _ = try options.profile?.resolved()
-        } catch {
-            throw ValidationError(error.description)
-        }
+        do { try Replay.check(options) } catch { throw ValidationError(error.description) }
+    }
+
+    /// Reads the files of flags before a long run, which reads them again. Other policies may be replayed before the one
+    /// that reads the profile.
+    func checkFiles() throws {
+        let options = options()
+        _ = try options.profile?.resolved()
+        try options.loadTimes.check()
     }
 }
 

@@ -93,6 +93,7 @@ struct ReplayCommand: ParsableCommand {
     func run() throws {
         try Failure.reported {
             let options = options
+            try replay.checkFiles()
             let files = try PanTraceList.paths(traces) + replay.files + checks.files
             let keyWriter = try exportKeys.map { try ReportWriter(path: $0, flag: "--export-keys", sparing: files) }
             let loadWriter = try exportLoads.map {

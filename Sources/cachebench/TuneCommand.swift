@@ -116,6 +116,7 @@ struct TuneCommand: ParsableCommand {
 
     func run() throws {
         try Failure.reported {
+            try replay.checkFiles()
             let writer = try ReportWriter(
                 path: output.file.output,
                 sparing: PanTraceList.paths(traces) + replay.files + checks.files

@@ -57,8 +57,10 @@ struct MessageTests {
         Line(words: "throughput --tiles /nowhere", code: 2, says: ["--tiles /nowhere: a directory of tiles"]),
         Line(words: "replay --tile-size 65536", code: 2, says: ["more than 2 GiB", "--tile-size"]),
         // Files that are read before the run: there is no trace.
-        Line(words: "compare --profile /nonexistent traces", says: ["--profile /nonexistent: cannot be read"]),
-        Line(words: "tune --profile /dev/null traces", says: ["--profile /dev/null: "]),
+        Line(words: "replay --profile /nonexistent traces", code: 2, says: ["--profile /nonexistent: cannot be read"]),
+        Line(words: "compare --profile /nonexistent traces", code: 2, says: ["--profile /nonexistent: cannot be"]),
+        Line(words: "tune --profile /dev/null traces", code: 2, says: ["--profile /dev/null: "]),
+        Line(words: "learn --output a --load-times file:/none traces", code: 2, says: ["/none: expected a file"]),
         // Flags that would be ignored.
         Line(words: "replay --speed 2", says: ["--speed needs --clock real"]),
         Line(words: "zoomout --speed 2", says: ["--speed needs --clock real"]),

@@ -34,6 +34,11 @@ package enum LoadTimes: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Reads the file, if there is one.
+    package func check() throws(ReplayError) {
+        if case .file(let path) = self { _ = try RecordedLoadTimes.read(path) }
+    }
+
     package var description: String {
         switch self {
         case .constant: "constant"
@@ -52,6 +57,9 @@ struct LoadClock: Sendable {
     private(set) var bandwidth: Double?
     /// Nanoseconds by tile; `nil` if all are equal.
     private(set) var timeOfTile: (@Sendable (TileCoordinate) -> Int64)?
+
+    /// - Parameter latency: Nanoseconds of every load.
+    init(latency: Int64) { self.latency = latency }
 
     init(_ options: ReplayOptions) throws(ReplayError) {
         let latency = options.loadLatency ?? 0

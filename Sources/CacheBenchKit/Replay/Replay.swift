@@ -63,6 +63,11 @@ package struct Replay: Sendable {
         try self.init(options, loads: LoadClock(options), source: source, stores: stores)
     }
 
+    /// Checks options without the files that they name.
+    package static func check(_ options: ReplayOptions) throws(ReplayError) {
+        _ = try Replay(options, loads: LoadClock(latency: 0))
+    }
+
     /// Creates a replay with load times that were read already.
     init(
         _ options: ReplayOptions,
@@ -95,7 +100,9 @@ package struct Replay: Sendable {
         )
         guard isReal || options.speed == 1 else { throw .speedWithoutRealClock }
         if isReal {
-            try require(loads.bandwidth == nil, "--load-times bandwidth needs --clock virtual")
+            if case .bandwidth = options.loadTimes {
+                throw ReplayError("--load-times bandwidth needs --clock virtual")
+            }
             try require(
                 options.loadLatency != nil || options.loadTimes == .constant,
                 "--load-times \(options.loadTimes) needs a --load-latency under the real clock"
