@@ -89,7 +89,7 @@ struct ReplayArguments: ParsableArguments {
     @Option(
         "Duration of a load: 40ms, 1.2s, 0, or none.",
         OptionValue("a time with its unit (40ms, 1.2s), 0 or none") { LoadLatency($0) },
-        default: "40ms under the virtual clock; none under the real clock, where the built-in source draws each tile",
+        default: "40ms under the virtual clock; none under the real clock, which draws each tile of the built-in world",
         as: "duration|none"
     )
     var loadLatency = LoadLatency.unset
