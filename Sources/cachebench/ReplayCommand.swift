@@ -176,7 +176,8 @@ func refuseStandardInput(_ paths: [String], since reason: String) throws {
 /// The traces of some paths, or the built-in session if there are none.
 func namedInputs(_ paths: [String], _ options: ReplayOptions) throws -> [NamedInput] {
     guard !paths.isEmpty else { return [("built-in", { try ReplayInput(builtIn: options) })] }
-    return try PanTraceList.paths(paths).map { path -> NamedInput in
-        (path == "-" ? "standard input" : path, { try ReplayInput(path: path, options: options) })
+    let paths = try PanTraceList.paths(paths)
+    return zip(paths, ReplayInput.sources(ofPaths: paths)).map { path, source -> NamedInput in
+        (path == "-" ? "standard input" : path, { try ReplayInput(path: path, source: source, options: options) })
     }
 }

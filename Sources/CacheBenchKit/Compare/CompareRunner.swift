@@ -52,7 +52,8 @@ final class CompareRunner: Sendable {
         self.progress = progress
         hooks = ReplayHooks(shouldStop: shouldStop)
         loads = try LoadClock(options)
-        let groups = paths.indices.grouped { ReplayInput.source(ofPath: paths[$0]) }
+        let names = ReplayInput.sources(ofPaths: paths)
+        let groups = paths.indices.grouped { names[$0] }
         sources = groups.map(\.key)
         tracesOfSource = Dictionary(uniqueKeysWithValues: groups.map { ($0.key, $0.elements) })
     }

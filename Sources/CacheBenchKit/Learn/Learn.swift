@@ -71,7 +71,7 @@ package struct Learn: Sendable {
         shouldStop: @escaping @Sendable () -> Bool,
         progress: @escaping @Sendable (_ done: Int, _ of: Int) -> Void
     ) throws -> [String: PrefetchProfile]? {
-        let sources = paths.map { ReplayInput.source(ofPath: $0) }
+        let sources = ReplayInput.sources(ofPaths: paths)
         let others = paths.indices.map { left in
             // A trace that is named twice is not another one.
             paths.indices.filter { paths[$0] != paths[left] && sources[$0] == sources[left] }.map { paths[$0] }

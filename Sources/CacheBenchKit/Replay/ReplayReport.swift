@@ -19,7 +19,8 @@ package struct ReplayReport: Encodable, Sendable, Hashable {
     package struct Trace: Encodable, Sendable, Hashable {
         /// Name of the file without its folder, or `built-in`, or `total`.
         package var name: String
-        /// Folder of the file, by which the traces of a source are pooled.
+        /// Folder of the file, by which the traces of a source are pooled: its last name, and those before it that
+        /// distinguish folders of the same last name.
         package var source: String
         /// FNV-1a, 64 bits, of the samples, in hexadecimal; empty for a total.
         package var hash: String

@@ -1,3 +1,4 @@
+import Foundation
 package import PanTraces
 import TileCache
 
@@ -17,10 +18,12 @@ package struct ReplayInput {
     private(set) var isBuiltIn = false
 
     /// Opens a trace, `-` for standard input. The overrides of the options replace values of its header.
-    package init(path: String, options: ReplayOptions) throws(PanTraceError) {
+    ///
+    /// - Parameter source: Name of its source among others. Default: that of a single trace.
+    package init(path: String, source: String? = nil, options: ReplayOptions) throws(PanTraceError) {
         let reader = try PanTraceReader(path: path)
         name = path == "-" ? "standard input" : path.split(separator: "/").last.map(String.init) ?? path
-        source = Self.source(ofPath: path)
+        self.source = source ?? Self.sources(ofPaths: [path])[0]
         self.path = path
         scene = try PanTraceScene(reader.header, overrides: options.overrides, name: path)
         samples = reader
@@ -50,9 +53,28 @@ package struct ReplayInput {
         }
     }
 
-    static func source(ofPath path: String) -> String {
-        let parts = path.split(separator: "/")
-        return parts.count > 1 ? String(parts[parts.count - 2]) : "."
+    /// Sources of traces: the last name of each one's folder, preceded by as many names of its absolute path as
+    /// distinguish it from other folders.
+    package static func sources(ofPaths paths: [String]) -> [String] {
+        let folders = paths.map { path in
+            URL(fileURLWithPath: path).deletingLastPathComponent().standardizedFileURL.path.split(separator: "/")
+        }
+        var names = paths.map { path in
+            let parts = path.split(separator: "/")
+            return parts.count > 1 ? String(parts[parts.count - 2]) : "."
+        }
+        var depth = 1
+        while true {
+            depth += 1
+            let shared = Dictionary(grouping: paths.indices) { names[$0] }.values.filter { own in
+                Set(own.map { folders[$0] }).count > 1
+            }
+            if shared.isEmpty { return names }
+            for index in shared.joined() {
+                let folder = folders[index]
+                names[index] = (depth < folder.count ? "" : "/") + folder.suffix(depth).joined(separator: "/")
+            }
+        }
     }
 }
 
