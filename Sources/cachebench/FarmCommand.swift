@@ -184,7 +184,7 @@ struct FarmReport: Encodable {
                 ("\(row.origin)", 8), (number(row.frameMillisecondsP99, 2, " ms"), 11),
                 (number(row.demandWaitMillisecondsP99, 1, " ms"), 19),
             ]
-            return "\(index + 1)".aligned(to: 7) + "  " + String(row.trace.prefix(18)).padded(to: 18)
+            return "\(index + 1)".aligned(to: 7) + "  " + row.trace.printable.shortened(to: 18).padded(to: 18)
                 + cells.map { $0.aligned(to: $1) }.joined()
         }
         let sum = "\(origin) loads of the origin for \(distinct) tiles: \(number(loadsPerTile, 3)) for each"

@@ -220,7 +220,7 @@ struct ReplayCard {
     ) -> String {
         let start = label.padded(to: Self.labelWidth)
         let figure = value.aligned(to: Self.valueWidth)
-        let room = ReplayText.width - start.count - figure.count - 3
+        let room = ReplayText.width - start.cellCount - figure.cellCount - 3
         let shown = note.shortened(to: room)
         let end = shown.isEmpty ? "" : "   " + style.dim(shown)
         return (isHeading ? style.bold(start) : start) + (emphasis.map { $0(figure) } ?? figure) + end

@@ -42,7 +42,7 @@ struct ReplayTable {
             max(column.heading.count, column.unit.count, reports.map { column.value($0).count }.max() ?? 0)
         }
         let taken = widths.reduce(0) { $0 + $1 + 1 }
-        let longestName = reports.map { $0.trace.name.count + 2 }.max() ?? 0
+        let longestName = reports.map { $0.trace.name.printable.cellCount + 2 }.max() ?? 0
         let nameWidth = max(min(ReplayText.width - taken, max(longestName, 24)), Self.shortestName)
 
         func line(_ name: String, _ cells: [String]) -> String {

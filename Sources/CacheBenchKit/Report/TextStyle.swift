@@ -43,20 +43,38 @@ extension [String: Int] {
 }
 
 extension String {
-    package func padded(to width: Int) -> String { self + String(repeating: " ", count: Swift.max(width - count, 0)) }
+    package func padded(to width: Int) -> String {
+        self + String(repeating: " ", count: Swift.max(width - cellCount, 0))
+    }
 
-    package func aligned(to width: Int) -> String { String(repeating: " ", count: Swift.max(width - count, 0)) + self }
+    package func aligned(to width: Int) -> String {
+        String(repeating: " ", count: Swift.max(width - cellCount, 0)) + self
+    }
 
     /// Shortened in the middle if it is too long. Both ends of a file's name distinguish it from others.
-    func shortened(to width: Int) -> String {
-        guard count > width else { return self }
-        guard width > 3 else { return String(prefix(Swift.max(width, 0))) }
+    package func shortened(to width: Int) -> String {
+        guard cellCount > width else { return self }
+        guard width > 3 else { return prefix(cells: width) }
         let kept = width - 1
-        return prefix(kept / 2) + "…" + suffix(kept - kept / 2)
+        return prefix(cells: kept / 2) + "…" + String(String(reversed()).prefix(cells: kept - kept / 2).reversed())
+    }
+
+    /// Width in cells of a terminal: combining marks take none, ideographs and the like two.
+    var cellCount: Int { unicodeScalars.reduce(0) { $0 + $1.cellCount } }
+
+    /// As many of the first characters as fit.
+    private func prefix(cells: Int) -> String {
+        var rest = cells
+        return String(
+            prefix {
+                rest -= String($0).cellCount
+                return rest >= 0
+            }
+        )
     }
 
     /// Safe for a terminal: names of files may contain escape sequences.
-    var printable: String {
+    package var printable: String {
         String(
             String.UnicodeScalarView(
                 unicodeScalars.map { scalar in
@@ -71,9 +89,28 @@ extension String {
     }
 }
 
+extension Unicode.Scalar {
+    /// East Asian Width W and F of Unicode, in whole blocks, and pictures.
+    private static let wide: [ClosedRange<UInt32>] = [
+        0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF,
+        0xFE30...0xFE6F, 0xFF01...0xFF60, 0xFFE0...0xFFE6, 0x16FE0...0x18DFF, 0x1AFF0...0x1B2FF, 0x20000...0x3FFFD,
+    ]
+
+    fileprivate var cellCount: Int {
+        if value < 0x300 { return 1 }
+        switch properties.generalCategory {
+        case .nonspacingMark, .enclosingMark: return 0
+        default: break
+        }
+        // Vowels and last consonants of decomposed Korean join the first consonant.
+        if (0x1160...0x11FF).contains(value) { return 0 }
+        return properties.isEmojiPresentation || Self.wide.contains { $0.contains(value) } ? 2 : 1
+    }
+}
+
 /// Aligns cells in columns: the first columns left, the others right.
 func columns(_ rows: [[String]], leading: Int = 1, gap: String = " ") -> [String] {
-    let widths = (rows.first ?? []).indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+    let widths = (rows.first ?? []).indices.map { column in rows.map { $0[column].cellCount }.max() ?? 0 }
     return rows.map { cells in
         zip(cells, widths).enumerated().map { column, cell in
             column < leading ? cell.0.padded(to: cell.1) : cell.0.aligned(to: cell.1)
@@ -93,7 +130,7 @@ func wrapped(_ words: [String], width: Int, indent: Int) -> [String] {
     for word in words {
         if line.isEmpty {
             line = word
-        } else if line.count + 1 + word.count <= width {
+        } else if line.cellCount + 1 + word.cellCount <= width {
             line += " " + word
         } else {
             lines.append(line)

@@ -119,7 +119,7 @@ extension ThroughputReport {
         var lines = ["class            ratio compress   decomp  LZ4: ratio compress   decomp   memcpy"]
         for row in codec {
             lines.append(
-                String(row.class.prefix(13)).padded(to: 13) + cell(row.ratio, 2)
+                row.class.printable.shortened(to: 13).padded(to: 13) + cell(row.ratio, 2)
                     + cell(row.compress) + cell(row.decompress) + cell(row.rawRatio, 2, width: 12)
                     + cell(row.rawCompress) + cell(row.rawDecompress) + cell(row.memcpy)
             )

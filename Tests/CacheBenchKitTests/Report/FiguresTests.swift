@@ -79,6 +79,17 @@ import Testing
         #expect("Zoé 地図".printable == "Zoé 地図")
     }
 
+    /// Of a terminal: an ideograph takes two of its cells.
+    @Test func columnsHaveTheWidthsOfTheirCells() {
+        #expect("地図".padded(to: 6) == "地図  " && "地図".aligned(to: 6) == "  地図")
+        #expect("e\u{301}te\u{301}".padded(to: 4) == "e\u{301}te\u{301} ")
+        #expect("\u{1112}\u{1161}\u{11AB}".cellCount == 2 && "한".cellCount == 2 && "Ａ🎉".cellCount == 4)
+        #expect("地図の軌跡.csv".shortened(to: 14) == "地図の軌跡.csv")
+        // Half of an ideograph does not fit.
+        #expect("地図の軌跡.csv".shortened(to: 10) == "地図…跡.csv" && "地図の".shortened(to: 3) == "地")
+        #expect(columns([["地図", "1"], ["abc", "20"]]) == ["地図  1", "abc  20"])
+    }
+
     /// A shell takes each value as one word, and executes none of it.
     @Test func flagsCanBePasted() {
         func flag(_ path: String) -> String? { ReplayFlags.words(["profile": .text(path)]).first }
