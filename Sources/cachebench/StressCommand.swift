@@ -50,7 +50,7 @@ struct StressCommand: ParsableCommand {
     var seed = usual.seed
 
     @Option(
-        "Highest memory limit of the run, 1MiB or more.",
+        "Highest memory limit of the run, 1MiB to 1TiB.",
         .bytes("bytes (8MiB, 64MiB)"),
         default: "8MiB",
         as: "bytes"

@@ -131,6 +131,8 @@ struct MessageTests {
         Line(words: "replay --prefetch oracle --clock real", says: ["the oracle needs --clock virtual"]),
         Line(words: "replay --disk tiles --disk-limit 1MiB", says: ["'1MiB' is invalid for '--disk-limit", "4MiB to"]),
         Line(words: "replay --memory-limit 3lbs", says: ["'3lbs' is invalid", "64MiB"]),
+        Line(words: "replay --clock real --load-times bandwidth:1MB", says: ["--load-times bandwidth needs --clock"]),
+        Line(words: "stress --memory-limit 512KiB", says: ["--memory-limit takes 1MiB to 1TiB, not 512KiB"]),
     ]
 
     @Test(arguments: lines)

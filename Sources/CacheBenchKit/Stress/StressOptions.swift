@@ -21,11 +21,11 @@ package struct StressOptions: Sendable, Hashable {
 
     /// Describes the first error in the options; `nil` if there is none.
     package var problem: String? {
-        if duration < 0 || duration > 1 << 53 { return "a duration of 0 to 104 days is expected" }
-        if !(1...64).contains(threads) { return "1 to 64 threads are expected, not \(threads)" }
-        if let workers, !(1...64).contains(workers) { return "1 to 64 workers are expected, not \(workers)" }
+        if duration < 0 || duration > 1 << 53 { return "--duration takes 0 to 104 days" }
+        if !(1...64).contains(threads) { return "--threads takes 1 to 64, not \(threads)" }
+        if let workers, !(1...64).contains(workers) { return "--workers takes 1 to 64, not \(workers)" }
         if byteLimit < 1 << 20 || byteLimit > 1 << 40 {
-            return "a memory limit of 1 MiB to 1 TiB is expected, not \(byteLimit) bytes"
+            return "--memory-limit takes 1MiB to 1TiB, not \(MemoryLimit.bytes(byteLimit))"
         }
         return nil
     }

@@ -75,14 +75,16 @@ package struct CodecBenchmark {
             }
             let side = 256
             guard data.count == side * side * 4 else {
-                throw ReplayError("\(name): \(data.count) bytes, expected \(side * side * 4)")
+                throw ReplayError(
+                    "--tiles \(directory)/\(name): a file of \(side * side * 4) bytes is expected, not of \(data.count)"
+                )
             }
             let stem = name.prefix { $0 != "." }
             let className = stem.lastIndex(of: "_").map { String(stem[..<$0]) } ?? String(stem)
             let format: TilePixelFormat = name.hasSuffix(".f32") ? .float32 : .rgba8
             return Tile(className: className, width: side, height: side, format: format, pixels: [UInt8](data))
         }
-        guard !tiles.isEmpty else { throw ReplayError("no .rgba or .f32 tiles in \(directory)") }
+        guard !tiles.isEmpty else { throw ReplayError("--tiles \(directory): .rgba or .f32 files are expected in it") }
         return tiles
     }
 

@@ -51,4 +51,15 @@ import Testing
         #expect(try JSONText.of(report).contains("\"compressToRaw\" : null"))
         #expect(throws: ReplayError.self) { try CodecBenchmark.tiles(inDirectory: "/no/such/directory") }
     }
+
+    @Test func theFlagOfATileIsNamed() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tiles-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let none = #expect(throws: ReplayError.self) { try CodecBenchmark.tiles(inDirectory: folder.path) }
+        #expect(none?.description.hasPrefix("--tiles \(folder.path): .rgba or") == true)
+        try Data(count: 4).write(to: folder.appendingPathComponent("map_1.rgba"))
+        let short = #expect(throws: ReplayError.self) { try CodecBenchmark.tiles(inDirectory: folder.path) }
+        #expect(short?.description.hasPrefix("--tiles \(folder.path)/map_1.rgba: a file of 262144 bytes") == true)
+    }
 }

@@ -30,7 +30,8 @@ extension JSONTree {
         guard bytes.count <= maximumBytes else {
             throw ReplayError("\(path): a JSON report of at most \(maximumBytes >> 20) MiB is expected")
         }
-        var parser = JSONParser(bytes)
+        // Editors put a byte order mark first.
+        var parser = JSONParser(bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes)
         do { self = try parser.parse() } catch {
             throw ReplayError("\(path): a report as --format json writes it is expected; \(error.description)")
         }

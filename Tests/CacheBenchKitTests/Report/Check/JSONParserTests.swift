@@ -135,6 +135,13 @@ import TileCache
         }
     }
 
+    @Test func aByteOrderMarkIsSkipped() throws {
+        let path = NSTemporaryDirectory() + "baseline-\(UUID().uuidString).json"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try Data("\u{FEFF}{\"schema\": 2}".utf8).write(to: URL(fileURLWithPath: path))
+        #expect(try JSONTree(reading: path) == .object(["schema": .number(2)]))
+    }
+
     /// Both sides of each bound, and a file without an end.
     @Test func filesLargerThanTheBoundAreRefused() throws {
         let path = NSTemporaryDirectory() + "baseline-\(UUID().uuidString).json"
