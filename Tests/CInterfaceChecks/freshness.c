@@ -70,6 +70,20 @@ static tilecache_outcome load_dated(void *context, tilecache_pixels *pixels) {
     return TILECACHE_OUTCOME_PIXELS;
 }
 
+/* What is stored is drawn once more, and must then not be stored any longer. */
+static tilecache_outcome load_unstored(void *context, tilecache_pixels *pixels) {
+    dated_source *source = context;
+    tilecache_freshness freshness = freshness_of(1), cached = {.struct_size = sizeof cached};
+    int32_t is_cached = 7;
+    if (tilecache_pixels_get_cached(pixels, &cached, &is_cached) != TILECACHE_OK) atomic_fetch_add(&source->wrong, 1);
+    if (is_cached) freshness.expires = TILECACHE_NOT_STORED;
+    if (tilecache_pixels_set_freshness(pixels, &freshness) != TILECACHE_OK) atomic_fetch_add(&source->wrong, 1);
+    atomic_fetch_add(is_cached ? &source->confirmed : &source->loads, 1);
+    if (is_cached) return TILECACHE_OUTCOME_UNCHANGED;
+    fill_pixels(pixels->memory, pixels->byte_count, pixels->tile);
+    return TILECACHE_OUTCOME_PIXELS;
+}
+
 static tilecache_outcome confirm(void *context, tilecache_pixels *pixels) {
     (void)context, (void)pixels;
     return TILECACHE_OUTCOME_UNCHANGED;
@@ -106,8 +120,8 @@ static void request_dated(void *context, tilecache_request *request) {
 }
 
 /* The first run stores expired tiles. The second draws them after the source has confirmed them. In the third they
- * are fresh. */
-static const char *run_thrice(const char *address, tilecache_source source) {
+ * are fresh, or have gone. */
+static const char *run_thrice(const char *address, tilecache_source source, int are_kept) {
     static scene scene;
     int loads = 0;
     for (int run = 0; run < 3; run++) {
@@ -125,7 +139,7 @@ static const char *run_thrice(const char *address, tilecache_source source) {
         end_scene(&scene);
         tilecache_store_close(store);
         EXPECT(atomic_load(&dated.wrong) == 0);
-        EXPECT(atomic_load(&dated.loads) == (run == 0 ? loads : 0));
+        EXPECT(atomic_load(&dated.loads) == (run == 0 || (run == 2 && !are_kept) ? loads : 0));
         EXPECT(atomic_load(&dated.confirmed) == (run == 1 ? loads : 0));
     }
     return NULL;
@@ -134,20 +148,20 @@ static const char *run_thrice(const char *address, tilecache_source source) {
 const char *check_freshness(void) {
     char folder[512], address[600];
     tilecache_freshness freshness;
-    tilecache_source blocking, asynchronous;
+    tilecache_source sources[3];
     memset(&freshness, 0x55, sizeof freshness);
     EXPECT_OK(tilecache_freshness_init(&freshness, sizeof freshness));
     EXPECT(freshness.expires == TILECACHE_NEVER && freshness.usable_until == 0);
     EXPECT(freshness.entity_tag[0] == 0 && freshness.last_modified[519] == 0);
     /* 2020 at the earliest, in seconds. */
     EXPECT(freshness.stored > 1577836800 && freshness.stored < INT64_C(100000000000));
-    EXPECT_OK(tilecache_source_init(&blocking, sizeof blocking));
-    blocking.load = load_dated;
-    EXPECT_OK(tilecache_source_init(&asynchronous, sizeof asynchronous));
-    asynchronous.request = request_dated;
-    for (int index = 0; index < 2; index++) {
+    for (int index = 0; index < 3; index++) EXPECT_OK(tilecache_source_init(&sources[index], sizeof sources[index]));
+    sources[0].load = load_dated;
+    sources[1].request = request_dated;
+    sources[2].load = load_unstored;
+    for (int index = 0; index < 3; index++) {
         CHECK(make_folder(folder, address));
-        const char *failure = run_thrice(address, index == 0 ? blocking : asynchronous);
+        const char *failure = run_thrice(address, sources[index], index < 2);
         remove_folder(folder);
         if (failure) return failure;
     }

@@ -435,6 +435,9 @@ enum {
 
 /** A time that is never reached, for tilecache_freshness.expires. */
 #define TILECACHE_NEVER INT64_MAX
+/** For tilecache_freshness.expires: the tile must not be stored, as after no-store of HTTP, and stored ones are removed.
+ *  It is drawn all the same. The other fields have no meaning then. */
+#define TILECACHE_NOT_STORED INT64_MIN
 /** Bytes of a validator's array: up to 512 of text, ended by a NUL. */
 #define TILECACHE_VALIDATOR_SIZE 520
 
@@ -449,7 +452,7 @@ typedef struct tilecache_freshness {
     size_t struct_size;
     /** When the tile was loaded or last confirmed. Default: the time of tilecache_freshness_init(). */
     int64_t stored;
-    /** When it stops being fresh. Default: TILECACHE_NEVER. */
+    /** When it stops being fresh, or TILECACHE_NOT_STORED. Default: TILECACHE_NEVER. */
     int64_t expires;
     /** When it must not be drawn any more before the source has confirmed it. Default: 0, `expires`. */
     int64_t usable_until;
