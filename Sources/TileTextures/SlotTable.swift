@@ -19,6 +19,8 @@ struct SlotTable: Sendable {
         /// The tile; `nil` if the slot is free.
         var key: TextureKey?
         var generation: UInt32 = 0
+        /// World rectangle of the tile, in the copy that begins at 0.
+        var area = PixelRect(minX: 0, minY: 0, maxX: 0, maxY: 0)
         /// Frame in which it was last drawn or uploaded.
         var lastUse = 0
         var uploadedAt = 0
@@ -126,6 +128,8 @@ struct SlotTable: Sendable {
         slots[slot].worth = worth
         slots[slot].worthAt = frame
     }
+
+    mutating func setArea(_ area: PixelRect, of slot: Int) { slots[slot].area = area }
 
     func worth(of slot: Int, frame: Int) -> Float { slots[slot].worthAt == frame ? slots[slot].worth : 0 }
 }

@@ -131,6 +131,8 @@ extension TextureCore {
         spent += tile.bytes
         replaceDrawings(of: changed) {
             $0.table.assign(slot, to: key, generation: tile.generation, frame: $0.frame, isAhead: isAhead)
+            let pyramid = $0.screen.layers[tile.layer].pyramid
+            $0.table.setArea(pyramid.worldRectangle(of: tile.tile), of: slot)
             if let worth = tile.worth { $0.table.setWorth(worth, of: slot, frame: $0.frame) }
         }
         return changed

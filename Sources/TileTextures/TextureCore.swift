@@ -167,11 +167,13 @@ package struct TextureCore: Sendable {
         (budget.bytes, budget.time) = (max(bytes, budget.slotBytes), max(time, 1))
     }
 
-    /// Releases the slots of some tiles.
-    package mutating func remove(where isIncluded: (TextureKey) -> Bool) {
+    /// Releases the slots of some tiles, of those in a region if there is one.
+    package mutating func remove(in region: PixelRect? = nil, where isIncluded: (TextureKey) -> Bool) {
         // The last slot beyond a lowered limit takes the free ones before it along.
         for slot in table.slots.indices.reversed() where slot < table.slots.count {
-            if let key = table.slots[slot].key, isIncluded(key) { table.release(slot) }
+            guard let key = table.slots[slot].key, isIncluded(key) else { continue }
+            if let region, table.slots[slot].area.intersection(region).isEmpty { continue }
+            table.release(slot)
         }
         drawings = []
         screen.wants = []

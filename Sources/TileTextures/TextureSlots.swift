@@ -120,12 +120,7 @@ public struct TextureSlots: Sendable {
     ///   - layer: The layer.
     ///   - region: In world pixels. Default: `nil`, all of the layer.
     public mutating func remove(_ layer: LayerID, region: PixelRect? = nil) {
-        let pyramid = core.screen.layers.first { $0.id == layer }?.pyramid
-        core.remove { key in
-            guard key.layer == layer else { return false }
-            guard let region, let pyramid else { return true }
-            return !pyramid.worldRectangle(of: key.tile).intersection(region).isEmpty
-        }
+        core.remove(in: region) { $0.layer == layer }
     }
 
     /// Counts since the creation.

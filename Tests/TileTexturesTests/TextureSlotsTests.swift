@@ -117,6 +117,10 @@ import Testing
         #expect(renderer.slots.statistics.uploads == 8 && renderer.slots.statistics.usedSlots == 4)
         renderer.slots.remove(layer, region: PixelRect(minX: 1000, minY: 1000, maxX: 1001, maxY: 1001))
         #expect(renderer.draw(try Self.sharpFrame(view, viewport), of: nil).uploads.count == 1)
+        // Also if the last frame did not show the layer.
+        _ = renderer.slots.update(.empty)
+        renderer.slots.remove(layer, region: PixelRect(minX: 1000, minY: 1000, maxX: 1001, maxY: 1001))
+        #expect(renderer.slots.statistics.usedSlots == 3)
         renderer.slots.remove(layer)
         #expect(renderer.draw(try Self.sharpFrame(view, viewport), of: nil).uploads.count == 4)
         renderer.slots.removeAll()

@@ -435,8 +435,8 @@ enum {
 
 /** A time that is never reached, for tilecache_freshness.expires. */
 #define TILECACHE_NEVER INT64_MAX
-/** For tilecache_freshness.expires: the tile must not be stored, as after no-store of HTTP, and stored ones are removed.
- *  It is drawn all the same. The other fields have no meaning then. */
+/** For tilecache_freshness.expires: the tile is drawn but must not be stored, as after no-store of HTTP. Stored ones
+ *  are removed. The other fields have no meaning then. */
 #define TILECACHE_NOT_STORED INT64_MIN
 /** Bytes of a validator's array: up to 512 of text, ended by a NUL. */
 #define TILECACHE_VALIDATOR_SIZE 520
