@@ -13,7 +13,7 @@
 #include <time.h>
 #include <tilecache.h>
 
-enum { WORLD = 1 << 20, WIDTH = 640, HEIGHT = 400 };
+static const int WORLD = 1 << 20, WIDTH = 640, HEIGHT = 400;
 
 static void check(tilecache_status status, const char *what) {
     if (status == TILECACHE_OK) return;
