@@ -7,8 +7,12 @@ final class CallSession {
     var views: [OpaquePointer] = []
     var frames: [OpaquePointer] = []
     var leases: [OpaquePointer] = []
+    var fetches: [OpaquePointer] = []
+    var slots: OpaquePointer?
 
     func end() {
+        for fetch in fetches { tilecache_fetch_release(fetch) }
+        tilecache_texture_slots_release(slots)
         for lease in leases { tilecache_lease_release(lease) }
         for frame in frames { tilecache_frame_release(frame) }
         for view in views { tilecache_view_destroy(view) }
@@ -160,6 +164,7 @@ private func call(_ session: CallSession, _ bytes: inout Bytes) {
         figures.struct_size = min(Int(bytes.byte()) * 4, MemoryLayout<tilecache_statistics>.size)
         _ = tilecache_get_statistics(cache, &figures)
     case 20, 21, 22, 23, 24: rareCall(session, &bytes)
+    case 25: newerCall(session, &bytes)
     default:
         if bytes.byte() < 8 { _ = tilecache_shutdown(cache, 1_000_000) }
         if !session.views.isEmpty, bytes.byte() < 64 { tilecache_view_destroy(session.views.removeFirst()) }
