@@ -85,6 +85,9 @@ public final class TileView: Sendable {
     }
 
     /// Serial queue of ``onTilesReady``. Default: the main queue.
+    ///
+    /// The main queue calls nothing unless the main thread runs a run loop or `dispatchMain()`. A program with an event
+    /// loop of its own, such as SDL or GLFW, sets a queue of its own here and wakes its loop from the handler.
     public var callbackQueue: DispatchQueue {
         get { core.read { $0.views[id]?.callbackQueue } ?? .main }
         set { core.perform { $0.views[id]?.callbackQueue = newValue } }

@@ -66,7 +66,7 @@ extension TileCache {
     ///   - tile: The tile.
     ///   - layer: Layer of the tile.
     ///   - rank: Rank among the loads. Default: visible.
-    ///   - queue: Queue of the handler. Default: the main queue.
+    ///   - queue: Queue of the handler. Default: the main queue, which needs a run loop: see ``TileView/callbackQueue``.
     ///   - handler: Called once with the outcome, unless it is known at once or the request is cancelled before. Also
     ///     if the layer is removed or the cache is shut down. No lock is held meanwhile.
     /// - Returns: The request, to be kept until it has ended.
