@@ -93,8 +93,10 @@ public final class TileCache: Sendable {
 
     /// Adds a layer with a blocking source.
     ///
-    /// - Throws: ``TileCacheError/invalidLayer(_:)`` if a tile is larger than the limit or than can be addressed, or if
-    ///   there are 65,536 layers already; ``TileCacheError/isShutDown``.
+    /// - Throws: ``TileCacheError/invalidLayer(_:)`` if a tile is larger than the limit or than can be addressed, an
+    ///   option is out of its range, the limit has no room for tables or what stores and source hold, or there are
+    ///   65,536 layers already; ``TileCacheError/outOfMemory(size:)`` if the system denies the addresses;
+    ///   ``TileCacheError/isShutDown``; ``TileCacheError/invalidConfiguration(_:)`` in a child of `fork()`.
     public func addLayer(
         _ source: any BlockingTileSource,
         pyramid: TilePyramid,
@@ -105,8 +107,7 @@ public final class TileCache: Sendable {
 
     /// Adds a layer with an asynchronous source.
     ///
-    /// - Throws: ``TileCacheError/invalidLayer(_:)`` if a tile is larger than the limit or than can be addressed, or if
-    ///   there are 65,536 layers already; ``TileCacheError/isShutDown``.
+    /// - Throws: As for a blocking source.
     public func addLayer(
         _ source: any TileSource,
         pyramid: TilePyramid,
@@ -154,10 +155,10 @@ public final class TileCache: Sendable {
         return TileView(core: core, id: place, makePolicy: policy)
     }
 
-    /// What this session has taught of a layer so far. `nil` if no view shows it.
+    /// What this session has learned of a layer so far. `nil` if no view shows it.
     ///
-    /// Of the views that exist: take it before they are released. Does not contain ``LayerOptions/profile``. Takes a
-    /// few milliseconds.
+    /// Contains only what existing views have learned: call it before they are released. Does not contain
+    /// ``LayerOptions/profile``. Takes a few milliseconds.
     public func learnedProfile(of layer: LayerID) -> PrefetchProfile? { core.learnedProfile(of: layer) }
 
     // MARK: - Upkeep

@@ -3,9 +3,9 @@ public import TileCache
 /// A tiled TIFF or BigTIFF. It is one file, on a disk or on a web server that answers byte ranges.
 ///
 /// Overviews are further directories (cloud-optimised GeoTIFF), `SubIFDs` (OME-TIFF) or tiled directories in any order
-/// (Aperio's SVS). 1, 3 or 4 samples, chunky or planar, of 8 or 16 bits, or with a point, 0 to 1. Directories are read
-/// when the file is opened. If the file changes, tiles fail with ``TileLoadFailureCause/changed`` and ``warning`` says
-/// so; open it again. The file is untrusted.
+/// (Aperio's SVS). A pixel has 1, 3 or 4 samples, chunky or planar, of 8 or 16 bits, or floating point from 0 to 1.
+/// Directories are read when the file is opened. If the file changes, tiles fail with ``TileLoadFailureCause/changed``
+/// and ``warning`` says so; open it again. The file is untrusted.
 public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSource, PyramidTileSource {
     /// The file or address.
     public let name: String

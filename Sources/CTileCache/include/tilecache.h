@@ -154,7 +154,7 @@ typedef struct tilecache_fetch tilecache_fetch;
 typedef struct tilecache_recorder tilecache_recorder;
 /** A tier below memory that keeps tiles beyond the life of a cache; tilecache_sources.h opens it. */
 typedef struct tilecache_store tilecache_store;
-/** What sessions have taught the prefetcher, for later ones. */
+/** What earlier sessions have learned for prefetching. */
 typedef struct tilecache_profile tilecache_profile;
 /** A layer of one cache: 0 for its first, then 1, and so on. */
 typedef int32_t tilecache_layer;
@@ -887,7 +887,7 @@ typedef struct tilecache_prefetch_counts {
     int64_t drawn, drawn_bytes;
     /** Prefetches that a view needed while they were in flight. */
     int64_t late;
-    /** Turns of prefetches that a ceiling held back. */
+    /** How often a ceiling delayed a prefetch whose turn had come. One that waits for long counts many times. */
     int64_t held_back;
 } tilecache_prefetch_counts;
 
@@ -1559,7 +1559,7 @@ TILECACHE_API tilecache_status tilecache_profile_get_info(
     const tilecache_profile *profile, tilecache_profile_info *info);
 
 /**
- * Adds what other sessions have taught. The order does not matter, apart from rounding.
+ * Adds what other sessions have learned. The order does not matter, apart from rounding.
  *
  * A session must be added once only. Counts stop at a maximum, those of a place at 65,535 sessions.
  */
@@ -1569,9 +1569,9 @@ TILECACHE_API tilecache_status tilecache_profile_merge(tilecache_profile *profil
 TILECACHE_API tilecache_status tilecache_profile_remove_places(tilecache_profile *profile);
 
 /**
- * Reads what this session has taught of a layer so far, without the profile of its options.
+ * Reads what this session has learned of a layer so far, without the profile of its options.
  *
- * Of the views that exist: call it before they are destroyed. Takes a few milliseconds.
+ * Contains only what existing views have learned: call it before they are destroyed. Takes a few milliseconds.
  *
  * @param profile receives the handle, to be released with tilecache_profile_release(), or NULL if no view shows the
  *        layer.

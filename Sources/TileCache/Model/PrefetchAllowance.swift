@@ -1,7 +1,7 @@
 /// What a layer may load ahead of need. Needed tiles are loaded under any allowance, at once.
 ///
-/// Tiles of ``TileCache/TileCache/prefetch(_:of:)`` are the application's own wish: they are loaded under any
-/// allowance, and only wait for the ceilings of ``priced(_:)``.
+/// Tiles that the application requests with ``TileCache/TileCache/prefetch(_:of:)`` are loaded under any allowance.
+/// They wait for the ceilings of ``priced(_:)``.
 public enum PrefetchAllowance: Hashable, Sendable {
     /// Nothing.
     case never

@@ -4,9 +4,9 @@ public enum TileCacheError: Error, Hashable, Sendable, CustomStringConvertible {
     case invalidPyramid(String)
     /// A setting is out of its range.
     case invalidConfiguration(String)
-    /// A layer's tiles are larger than the byte limit, or their size overflows.
+    /// A layer's tiles do not fit the byte limit, or one of its options is out of its range.
     case invalidLayer(String)
-    /// The system denied memory that the cache reserves at the start.
+    /// The system denied memory or addresses that a cache or a layer reserves at its start.
     case outOfMemory(size: ByteCount)
     /// The cache has been shut down.
     case isShutDown

@@ -1,19 +1,17 @@
-/// What sessions have taught the prefetcher, for later ones.
+/// What earlier sessions have learned for prefetching.
 ///
 /// Set it in ``LayerOptions/profile``. At the end of a session add ``TileCache/learnedProfile(of:)`` with
-/// ``merge(_:)`` and save ``bytes``; the library itself does no I/O. Its size is bounded: at most 290 KB, about half of
-/// it for places.
+/// ``merge(_:)`` and save ``bytes``; the library itself does no I/O. It has at most 290 KB, about half of it places.
 ///
-/// - *Places* say in how many sessions each tile was viewed, as a sketch without names. They fit one world with one
-///   pyramid, and tell something of what was looked at; ``withoutPlaces`` leaves them out.
-/// - *Probabilities* say how much popularity matters, for each kind of motion and distance.
+/// - *Places*: in how many sessions each tile was viewed, as a sketch without names. They fit one world with one
+///   pyramid. They reveal which parts of it were viewed; ``withoutPlaces`` leaves them out.
+/// - *Probabilities*: how much popularity matters, for each kind of motion and distance.
 ///
-/// From three sessions on, tiles that many people viewed are prefetched earlier, and also if they are far away. What is
-/// prefetched without a profile still is. Probabilities without places change nothing: on recorded sessions those of
-/// other people predict no better than the few minutes of one's own.
+/// From three sessions on, tiles that were viewed in many sessions are prefetched earlier, and also if they are far
+/// away. A profile excludes no prefetch. Without places it changes none.
 ///
-/// A profile does not name its world. In another one its places are misleading, and the weights that each view learns
-/// soon turn to what predicts better.
+/// A profile does not name its world. In another one its places are misleading, and each view soon gives them little
+/// weight.
 public struct PrefetchProfile: Hashable, Sendable {
     /// Samples by placed bin.
     private(set) var bins: BinCounts
@@ -53,7 +51,7 @@ public struct PrefetchProfile: Hashable, Sendable {
         PrefetchProfile(sessions: sessions, bins: bins, places: nil)
     }
 
-    /// Adds what other sessions have taught. The order does not matter, apart from rounding.
+    /// Adds what other sessions have learned. The order does not matter, apart from rounding.
     ///
     /// A session must be added once only. Counts stop at a maximum, those of a place at 65,535 sessions.
     public mutating func merge(_ other: PrefetchProfile) {

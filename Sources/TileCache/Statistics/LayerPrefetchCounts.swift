@@ -8,7 +8,7 @@ public struct LayerPrefetchCounts: Hashable, Sendable, CountFields {
     public internal(set) var drawn = 0
     /// Prefetches that a view needed while they were in flight.
     public internal(set) var late = 0
-    /// Turns of prefetches that a ceiling held back.
+    /// How often a ceiling delayed a prefetch whose turn had come. One that waits for long counts many times.
     public internal(set) var heldBack = 0
     var byteTotal = 0
     var drawnByteTotal = 0

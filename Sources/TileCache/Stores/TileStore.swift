@@ -88,7 +88,9 @@ public protocol TileStore: AnyObject, Sendable {
     ///   - cost: Time that obtaining the tile took. It decides what is evicted first.
     func put(_ entry: TileStoreEntry, cost: Duration) -> TileStorePut
 
-    /// Ends what a look-up began that found no entry, because none will be put. Does no I/O. Default: does nothing.
+    /// Reports that a tile whose look-up was a miss will not be put. Ends what the look-up began, such as a lock.
+    ///
+    /// Does no I/O. Default: does nothing.
     func giveUp(_ key: TileStoreKey)
 
     /// Replaces the freshness of an entry without its payload. Does no I/O.

@@ -4,7 +4,7 @@ public struct NeededTile: Hashable, Sendable {
     public var layer: LayerID
     /// Position of the tile.
     public var tile: TileCoordinate
-    /// Importance of the tile; larger is loaded sooner. Default: 1.
+    /// Importance of the tile; larger is loaded sooner. Default: 1. NaN counts as the least.
     public var importance: Float
 
     /// Creates a needed tile.
