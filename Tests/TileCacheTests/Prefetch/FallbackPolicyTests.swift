@@ -1,0 +1,136 @@
+import Testing
+
+@testable import TileCache
+
+/// What the default policy loads before needed tiles: fallbacks, and a coarser level.
+@Suite struct FallbackPolicyTests {
+    @Test func aGapIsCoveredByOneLoadBeforeAnythingElse() throws {
+        var session = try PolicySession()
+        session.policy = AdaptivePolicy(effects: .all.subtracting(.coarser))
+        let wishes = session.show(.at(32_768, 32_768))
+        #expect(wishes.first.count == 1)
+        let cover = try #require(wishes.first.first)
+        #expect(cover.reason == .fallback)
+        // Around the world's middle, only level 0 covers the view with one tile.
+        #expect(cover.key.level == 0)
+        session.resident.insert(cover.key)
+        #expect(session.show(.at(32_768, 32_768)).first.isEmpty)
+        #expect(session.show(.at(32_768, 32_768)).keepValues.contains { $0.key == cover.key && $0.value == 1 })
+    }
+
+    /// A tile that has failed for good never comes: a fallback is loaded for it, however few tiles are missing.
+    @Test func whatIsLostIsCovered() throws {
+        var session = try PolicySession()
+        let view = TileViewport.at(2000, 2000)
+        let needed = session.pyramid.neededTiles(under: view, at: 8).map { TileKey(layer: 0, $0) }
+        session.resident = Set(needed.dropFirst(2))
+        #expect(session.show(view).first.isEmpty)
+        session.lost = [needed[0]]
+        let cover = try #require(session.pyramid.ancestor(of: needed[0].coordinate, at: 3))
+        #expect(session.show(view).first.map(\.key) == [TileKey(layer: 0, cover)])
+        session.resident.insert(TileKey(layer: 0, cover))
+        #expect(session.show(view).first.isEmpty)
+    }
+
+    /// Frames draw decoded tiles only: the fallbacks of missing tiles are decompressed before anything is loaded.
+    @Test func compressedFallbacksAreDecompressed() throws {
+        var random = SplitMix64(seed: 29)
+        var counts: Set<Int> = []
+        for _ in 0..<100 {
+            var session = try PolicySession()
+            let view = TileViewport.at(2000 + 60_000 * random.nextUnit(), 2000 + 60_000 * random.nextUnit())
+            for level in 0...8 {
+                for tile in session.pyramid.neededTiles(under: view, at: level) where random.nextUnit() < 0.3 {
+                    let key = TileKey(layer: 0, tile)
+                    session.resident.insert(key)
+                    if random.nextUnit() < 0.6 { session.compressed.insert(key) }
+                }
+            }
+            var expected: Set<TileKey> = []
+            for tile in session.pyramid.neededTiles(under: view, at: 8) {
+                guard !session.resident.contains(TileKey(layer: 0, tile)) else { continue }
+                let ancestors = (0..<8).reversed().lazy.compactMap { session.pyramid.ancestor(of: tile, at: $0) }
+                let nearest = ancestors.map { TileKey(layer: 0, $0) }.first { session.resident.contains($0) }
+                if let nearest, session.compressed.contains(nearest) { expected.insert(nearest) }
+            }
+            let first = session.show(view).first
+            let decoded = first.prefix { $0.wantsDecoded }
+            #expect(Set(decoded.map(\.key)) == expected && decoded.count == expected.count)
+            let loads = first.dropFirst(decoded.count)
+            #expect(loads.allSatisfy { !$0.wantsDecoded && !session.resident.contains($0.key) })
+            #expect(decoded.allSatisfy { $0.reason == .fallback && $0.value == .infinity })
+            counts.insert(expected.count)
+        }
+        #expect(counts.count > 3)
+    }
+
+    /// Four workers load four tiles in a turn. The view needs 5 x 4 tiles of level 8, and four of level 7 cover it.
+    @Test func whatTakesTurnsIsPrecededByACoarserLevel() throws {
+        var session = try PolicySession()
+        session.latency = 100_000_000
+        let view = TileViewport.at(32_768, 32_768)
+        let coarse = Set(
+            [63, 64].flatMap { column in
+                [63, 64].map { TileKey(layer: 0, TileCoordinate(level: 7, column: column, row: $0)) }
+            }
+        )
+        let first = session.show(view).first
+        #expect(first.count == 5 && first.first?.key.level == 0 && Set(first.dropFirst().map(\.key)) == coarse)
+        // What is resident is not loaded again.
+        let one = TileKey(layer: 0, TileCoordinate(level: 7, column: 63, row: 64))
+        session.resident = [first[0].key, one]
+        #expect(Set(session.show(view).first.map(\.key)) == coarse.subtracting([one]))
+        session.resident.formUnion(coarse)
+        #expect(session.show(view).first.isEmpty)
+        // Both sides of two turns.
+        for missing in [8, 9] {
+            var session = try PolicySession()
+            session.latency = 100_000_000
+            let needed = session.pyramid.neededTiles(under: view, at: 8).map { TileKey(layer: 0, $0) }
+            session.resident = Set(needed.dropFirst(missing))
+            let coarser = session.show(view).first.filter { $0.key.level == 7 }
+            #expect(coarser.isEmpty == (missing == 8), "\(missing) of \(needed.count) tiles are missing")
+        }
+    }
+
+    /// Four workers load at most four coarser tiles at once, and two if a load takes less than 0.1 s.
+    @Test func shortLoadsHaveFewerCoarserTiles() throws {
+        var random = SplitMix64(seed: 11)
+        var levels: Set<Int> = []
+        for _ in 0..<50 {
+            let view = TileViewport.at(2000 + 60_000 * random.nextUnit(), 2000 + 60_000 * random.nextUnit())
+            for (latency, most) in [(Int64(99_999_999), 2), (100_000_000, 4)] {
+                var session = try PolicySession()
+                session.latency = latency
+                let covers = (3..<8).reversed().lazy.map { session.pyramid.neededTiles(under: view, at: $0) }
+                let expected = covers.first { $0.count <= most } ?? []
+                // The first entry is the fallback of the whole gap, which may be one of them.
+                let wishes = session.show(view).first.map(\.key.coordinate)
+                #expect(Set(wishes.dropFirst()).isSubset(of: expected) && Set(wishes).isSuperset(of: expected))
+                levels.formUnion(expected.map { most * 10 + $0.level })
+            }
+        }
+        // The limit decides which level it is.
+        #expect(levels.isSuperset(of: [26, 47]))
+    }
+
+    /// The coarser level is that of where the view will be, not of what it leaves.
+    @Test func aMovingViewGetsTheCoarserLevelOfItsEnd() throws {
+        var session = try PolicySession()
+        session.resident = Set(
+            session.pyramid.neededTiles(under: .at(32_768, 32_768), at: 0).map { TileKey(layer: 0, $0) }
+        )
+        var wishes = Wishes()
+        for step in 0..<20 { wishes = session.show(.at(20_000 + 60 * Double(step), 30_000)) }
+        let view = TileViewport.at(20_000 + 60 * 19, 30_000).uprightRectangle
+        let coarser = wishes.first.map(\.key.coordinate)
+        #expect((1...4).contains(coarser.count))
+        let spans = coarser.map { tile -> (left: Double, right: Double) in
+            let span = session.pyramid.levels[tile.level].tileSpanX
+            return (Double(tile.column) * span, Double(tile.column + 1) * span)
+        }
+        #expect(spans.contains { $0.right > view.maxX + 100 })
+        // Nothing of the part that has left when a load that starts now has landed: 2.4 frames.
+        #expect(spans.allSatisfy { $0.right > view.minX + 2 * 60 })
+    }
+}

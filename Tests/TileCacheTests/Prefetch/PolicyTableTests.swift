@@ -1,0 +1,136 @@
+import TestSupport
+import Testing
+
+@testable import TileCache
+
+/// Tables of the default policy: candidates, visited tiles and samples.
+@Suite struct PolicyTableTests {
+    /// The walk along the last plan's candidates looks up little. What it returns has to equal the look-ups.
+    @Test(arguments: UInt64(1)...6) func candidatesHaveTheRecordsOfTheirTiles(seed: UInt64) throws {
+        var random = TileRandom(seed)
+        var session = try PolicySession(worldWidth: seed % 2 == 0 ? 4096 : 65_536, wrapsX: seed % 2 == 0)
+        // The smallest tables: records of visited tiles are taken by others.
+        session.policy = AdaptivePolicy(memory: 190_000)
+        var view = TileViewport.at(2000, 30_000)
+        var speed = WorldPoint(x: 0, y: 0)
+        var (candidates, seen) = (0, 0)
+        for _ in 0..<1000 {
+            func happens(onceIn frames: Int) -> Bool { Int.random(in: 0..<frames, using: &random) == 0 }
+            if happens(onceIn: 40) {
+                speed.x = Double.random(in: -50...50, using: &random)
+                speed.y = Double.random(in: -50...50, using: &random)
+            }
+            if happens(onceIn: 60) { view.scale = Double([1, 2, 4].randomElement(using: &random) ?? 1) / 2 }
+            if happens(onceIn: 100) { view.rotation = Bool.random(using: &random) ? 0.3 : 0 }
+            view.center.x += speed.x / view.scale
+            view.center.y = min(max(view.center.y + speed.y / view.scale, 10_000), 50_000)
+            _ = session.show(view)
+            let policy = session.policy
+            for candidate in policy.candidates.list {
+                let slot = policy.seen.find(candidate.key)
+                let isNeeded = slot.map { policy.seen.records[$0].neededAt == policy.change } ?? false
+                candidates += 1
+                seen += slot == nil ? 0 : 1
+                if Int(candidate.slot) != slot ?? -1 || isNeeded {
+                    Issue.record("\(candidate) has the record \(slot ?? -1), needed: \(isNeeded)")
+                    return
+                }
+            }
+        }
+        #expect(candidates > 50_000 && seen > 5_000, "\(candidates) candidates, of which \(seen) were visited")
+    }
+
+    @Test func distancesAreOfTheClassOfTheirBound() {
+        for (number, bound) in CandidateBin.distanceBounds.enumerated() {
+            #expect(CandidateBin.distance(bound) == number)
+            #expect(CandidateBin.distance(bound.nextUp) == number + 1)
+        }
+        #expect(CandidateBin.distance(-1) == 0)
+        #expect(CandidateBin.distance(.nan) == CandidateBin.distances - 1)
+    }
+
+    @Test func aWalkFindsTheCandidatesOfALevelAgain() {
+        func key(_ level: Int, _ column: Int, _ row: Int) -> TileKey {
+            TileKey(layer: 0, TileCoordinate(level: level, column: column, row: row))
+        }
+        var candidates = Candidates()
+        candidates.begin(change: 1, valuation: 1, mayRepeat: false)
+        for level in [3, 2] {
+            let first = candidates.count
+            for (column, row) in [(4, 1), (5, 1), (7, 1), (4, 2), (5, 2)] {
+                let key = key(level, column, row)
+                let isNew = candidates.claim(key, as: candidates.count)
+                #expect(isNew)
+                candidates.append(
+                    .init(key: key, bin: Int32(level), slot: -1, worth: .init(gain: 0, loss: 0), sample: -1)
+                )
+            }
+            candidates.noteWalk(ofLevel: level, from: first)
+        }
+        var walk = candidates.walk(ofLevel: 2)
+        // A column further left, a hole, a column further right, and a row below.
+        for (column, row, isKnown) in [
+            (3, 1, false), (4, 1, true), (6, 1, false), (7, 1, true), (8, 1, false), (5, 2, true), (6, 2, false),
+            (5, 3, false),
+        ] {
+            let found = walk.find(key(2, column, row))
+            #expect((found != nil) == isKnown && found?.bin ?? 2 == 2)
+        }
+        var none = candidates.walk(ofLevel: 4)
+        let missing = none.find(key(4, 4, 1))
+        #expect(missing == nil)
+    }
+
+    @Test func aTileIndexKeepsWhatADictionaryKeeps() {
+        var index = TileIndex()
+        var truth: [TileKey: Int] = [:]
+        var random = SplitMix64(seed: 1)
+        for step in 0..<20_000 {
+            let key = TileKey(
+                layer: 0,
+                TileCoordinate(level: 3, column: Int(random.nextUnit() * 40), row: Int(random.nextUnit() * 40))
+            )
+            if random.nextUnit() < 0.4 {
+                index.remove(key)
+                truth[key] = nil
+            } else {
+                index.set(key, step)
+                truth[key] = step
+            }
+            #expect(index.find(key) == truth[key])
+            #expect(index.count == truth.count)
+        }
+        for (key, number) in truth { #expect(index.find(key) == number) }
+    }
+
+    /// Exactly the samples of the present candidates have not been left, also if there are more tiles than candidates.
+    @Test(arguments: [false, true], [1000.0, 3840]) func samplesAreLeftByTheirTiles(wraps: Bool, width: Double) throws {
+        var session = try PolicySession(wrapsX: wraps)
+        var random = SplitMix64(seed: 7)
+        var (x, y, scale) = (65_000.0, 30_000.0, 0.26)
+        for step in 0..<600 {
+            switch random.next() % 8 {
+            case 0: scale = PortableMath.exp2(-2 - 3 * random.nextUnit())
+            case 1: (x, y) = (65_536 * random.nextUnit(), 65_536 * random.nextUnit())
+            case 2, 3: break
+            default: (x, y) = (x + 90 / scale * random.nextUnit(), y - 40 / scale * random.nextUnit())
+            }
+            _ = session.show(.at(x, y, scale: scale, width: width, height: width / 2))
+            let policy = session.policy
+            let open = policy.candidates.list.count { policy.samples.isOpen($0.sample, Int($0.bin)) }
+            #expect(policy.samples.presentCount == open, "step \(step)")
+        }
+    }
+
+    @Test func memoryIsBoundedOverALongSession() throws {
+        var session = try PolicySession()
+        var random = SplitMix64(seed: 3)
+        for _ in 0..<1000 {
+            let scale = PortableMath.exp2(-6 * random.nextUnit())
+            _ = session.show(.at(65_536 * random.nextUnit(), 65_536 * random.nextUnit(), scale: scale))
+            #expect(session.policy.seen.records.count <= session.policy.seen.capacity)
+            #expect(session.policy.samples.count <= session.policy.samples.capacity)
+        }
+        #expect(session.policy.seen.records.count == session.policy.seen.capacity)
+    }
+}

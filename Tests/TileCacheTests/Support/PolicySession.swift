@@ -1,0 +1,84 @@
+@testable import TileCache
+
+/// A policy with one view, an empty cache and a clock of 60 frames a second.
+struct PolicySession {
+    var policy = AdaptivePolicy()
+    var frame = 0
+    var resident: Set<TileKey> = []
+    var loading: Set<TileKey> = []
+    /// Those of the resident tiles that are compressed.
+    var compressed: Set<TileKey> = []
+    /// Tiles that have failed for good.
+    var lost: Set<TileKey> = []
+    var effort = 0.5
+    /// Duration of a load, in nanoseconds.
+    var latency: Int64 = 40_000_000
+    var destination: ViewportDestination?
+    /// Tiles that memory holds.
+    var capacity = 200
+    let pyramid: TilePyramid
+
+    init(worldWidth: Int = 65_536, wrapsX: Bool = false) throws {
+        pyramid = try .powerOfTwo(worldWidth: worldWidth, worldHeight: 65_536, wrapsX: wrapsX)
+    }
+
+    /// One frame; returns the policy's wishes.
+    mutating func show(_ viewport: TileViewport) -> Wishes {
+        let level = level(scale: viewport.scale)
+        let needed = pyramid.neededTiles(under: viewport, at: level).map { TileKey(layer: 0, $0) }
+        let time = Int64(frame) * 16_666_667
+        let (present, flying, compressed, lost) = (resident, loading, compressed, lost)
+        func state(_ key: TileKey) -> TileResidency {
+            let isThere = present.contains(key)
+            return TileResidency(
+                residency: !isThere ? .none : compressed.contains(key) ? .compressed : .decoded,
+                isKnown: isThere || flying.contains(key),
+                isLoading: flying.contains(key),
+                isLost: lost.contains(key)
+            )
+        }
+        policy.observe(
+            FrameObservation(
+                time: time,
+                viewport: viewport,
+                level: level,
+                needed: needed,
+                pyramid: pyramid
+            )
+        )
+        frame += 1
+        var wishes = Wishes()
+        policy.appendWishes(
+            to: &wishes,
+            target: PlanTarget(
+                layer: 0,
+                pyramid: pyramid,
+                viewport: viewport,
+                level: level,
+                needed: needed,
+                destination: destination,
+                selection: TileLevelSelection()
+            ),
+            context: PlanContext(
+                now: time,
+                workers: 4,
+                loadLatency: latency,
+                capacityTiles: capacity,
+                effort: effort,
+                residency: { present.contains($0) ? .decoded : .none },
+                lookUpMany: { $0.map(state) }
+            )
+        )
+        return wishes
+    }
+
+    func level(scale: Double) -> Int { TileLevelSelection().level(for: scale, in: pyramid) }
+}
+
+extension TileViewport {
+    static func at(_ x: Double, _ y: Double, scale: Double = 1, width: Double = 1000, height: Double = 700)
+        -> TileViewport
+    {
+        TileViewport(center: WorldPoint(x: x, y: y), width: width, height: height, scale: scale)
+    }
+}
