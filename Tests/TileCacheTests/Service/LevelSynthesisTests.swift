@@ -298,7 +298,7 @@ import Testing
                 return !late.isEmpty
             }
         )
-        #expect(cache.shutdown(timeout: .seconds(20)))
+        #expect(cache.shutdown(timeout: .seconds(600)))
         #expect(!late[0].isWanted)
         #expect(!late[0].complete { _ in .pixels })
     }
@@ -385,7 +385,7 @@ import Testing
         cache.invalidate(layer)
         #expect(eventually { told.withLock { $0 } == 1 })
         #expect(!requests[0].isWanted)
-        #expect(cache.shutdown(timeout: .seconds(20)))
+        #expect(cache.shutdown(timeout: .seconds(600)))
     }
 
     /// A random walk through all levels with hardly any memory. The pixels are right, and the ledger is consistent.

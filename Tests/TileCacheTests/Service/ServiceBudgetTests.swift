@@ -56,7 +56,7 @@ import Testing
         var missing = view.frame().missingTileCount
         #expect(missing == 20)
         busy.open(100)
-        while missing > 0, told.wait(timeout: .now() + 20) == .success { missing = view.frame().missingTileCount }
+        while missing > 0, told.wait(timeout: .now() + 600) == .success { missing = view.frame().missingTileCount }
         #expect(missing == 0)
         withExtendedLifetime((cache, blocker)) {}
     }

@@ -77,7 +77,7 @@ import Testing
             #expect(eventually { view.frame().missingTileCount == 0 }, "at \(now)")
         }
         #expect(cache.statistics.meanLoadTime >= .zero)
-        #expect(cache.shutdown(timeout: .seconds(20)))
+        #expect(cache.shutdown(timeout: .seconds(600)))
     }
 
     /// A setting out of its range is refused, never clamped.
