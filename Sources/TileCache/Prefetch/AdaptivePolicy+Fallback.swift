@@ -37,16 +37,20 @@ extension AdaptivePolicy {
         let missing = found.map(\.0)
         let ancestors = ResidentAncestors(of: missing.map(\.coordinate), target: target, context: context)
         var gap: [TileCoordinate] = []
+        // Of the present fallbacks of the gap.
+        var coarsest = level
         for ((key, state), ancestor) in zip(found, ancestors.nearest) {
-            guard let ancestor else {
-                // All workers together load a few tiles as soon as a fallback, unless they have failed for good.
-                if missing.count > context.workers || state.isLost { gap.append(key.coordinate) }
-                continue
+            // All workers together load a few tiles as soon as a fallback, unless they have failed for good. Of a much
+            // coarser tile, a view shows hardly more than one colour.
+            let present = ancestor?.level ?? -1
+            if present < level, missing.count > context.workers || state.isLost {
+                gap.append(key.coordinate)
+                coarsest = min(coarsest, present)
             }
             // The present fallback stays until the tile has landed.
-            if !known.contains(ancestor) { known.append(ancestor) }
+            if let ancestor, !known.contains(ancestor) { known.append(ancestor) }
         }
-        if let fallback = commonAncestor(of: gap, from: level, target) {
+        if let fallback = commonAncestor(of: gap, from: level, target), fallback.coordinate.level > coarsest {
             wishes.first.append(PlanEntry(key: fallback, value: .infinity, reason: .fallback))
         }
         if effects.contains(.coarser), missing.count > Self.turnsForCoarser * context.workers {
@@ -71,9 +75,7 @@ extension AdaptivePolicy {
                 )
                 for key in fewTiles(under: ahead, from: level, outlook) where !known.contains(key) {
                     known.append(key)
-                    guard context.residency(key) == .none, ancestors.nearest(of: key.coordinate) == nil else {
-                        continue
-                    }
+                    guard context.residency(key) == .none else { continue }
                     wishes.entries.append(PlanEntry(key: key, value: Self.fallbackWorth, reason: .prefetch))
                 }
             }
@@ -159,20 +161,14 @@ extension AdaptivePolicy {
 
 /// Nearest resident ancestors of many tiles, of which many have the same.
 struct ResidentAncestors {
-    private let target: PlanTarget
-    private let context: PlanContext
-    /// Ancestors of the tiles, each once.
-    private var known = TileIndex()
-    /// The nearest resident tile from each of them on.
-    private var answers: [TileKey?]
     /// The nearest resident ancestor of each tile.
-    private(set) var nearest: [TileKey?] = []
+    let nearest: [TileKey?]
     /// Those of them that are compressed, each once: frames draw decoded tiles only.
     private(set) var compressed: [TileKey] = []
 
     init(of tiles: [TileCoordinate], target: PlanTarget, context: PlanContext) {
-        self.target = target
-        self.context = context
+        // Ancestors of the tiles, each once.
+        var known = TileIndex()
         var keys: [TileKey] = []
         // Ancestors that follow each other, and the number of the one above the last: -1 if there is none.
         var chains: [(range: Range<Int>, above: Int)] = []
@@ -193,7 +189,8 @@ struct ResidentAncestors {
             if keys.count > first { chains.append((first..<keys.count, above)) }
         }
         let residencies = context.residencies(of: keys)
-        answers = [TileKey?](repeating: nil, count: keys.count)
+        // The nearest resident tile from each of them on.
+        var answers = [TileKey?](repeating: nil, count: keys.count)
         for chain in chains {
             var answer = chain.above >= 0 ? answers[chain.above] : nil
             for number in chain.range.reversed() {
@@ -206,17 +203,5 @@ struct ResidentAncestors {
             guard let number = known.find(key), residencies[number].residency.isCompressed else { continue }
             if !compressed.contains(key) { compressed.append(key) }
         }
-    }
-
-    /// The nearest resident ancestor of any tile.
-    func nearest(of tile: TileCoordinate) -> TileKey? {
-        var child = tile
-        while let parent = target.pyramid.parent(of: child) {
-            let key = TileKey(layer: target.layer, parent)
-            if let number = known.find(key) { return answers[number] }
-            if context.residency(key).isResident { return key }
-            child = parent
-        }
-        return nil
     }
 }

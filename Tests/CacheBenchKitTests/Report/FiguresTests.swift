@@ -86,7 +86,7 @@ import Testing
         #expect("\u{1112}\u{1161}\u{11AB}".cellCount == 2 && "한".cellCount == 2 && "Ａ🎉".cellCount == 4)
         #expect("地図の軌跡.csv".shortened(to: 14) == "地図の軌跡.csv")
         // Half of an ideograph does not fit.
-        #expect("地図の軌跡.csv".shortened(to: 10) == "地図…跡.csv" && "地図の".shortened(to: 3) == "地")
+        #expect("地図の軌跡.csv".shortened(to: 10) == "地図….csv" && "地図の".shortened(to: 3) == "地")
         #expect(columns([["地図", "1"], ["abc", "20"]]) == ["地図  1", "abc  20"])
     }
 

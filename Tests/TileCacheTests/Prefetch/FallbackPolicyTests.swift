@@ -18,6 +18,51 @@ import Testing
         #expect(session.show(.at(32_768, 32_768)).keepValues.contains { $0.key == cover.key && $0.value == 1 })
     }
 
+    /// The view is at level 8, and shows hardly more than a colour of a tile above level 3.
+    @Test func aMuchCoarserFallbackIsReplaced() throws {
+        for (x, covers) in [(2000.0, 3), (8192.0, 2)] {
+            let view = TileViewport.at(x, 2000)
+            for level in 0...covers {
+                var session = try PolicySession()
+                session.policy = AdaptivePolicy(effects: .all.subtracting(.coarser))
+                session.resident = [TileKey(layer: 0, TileCoordinate(level: level, column: 0, row: 0))]
+                let cover = TileKey(layer: 0, TileCoordinate(level: covers, column: 0, row: 0))
+                #expect(session.show(view).first.map(\.key) == (level < covers ? [cover] : []))
+            }
+        }
+        // No coarser one is loaded: one tile covers the middle of the world, and four of level 1 are there.
+        var session = try PolicySession()
+        session.policy = AdaptivePolicy(effects: .all.subtracting(.coarser))
+        session.resident = Set(
+            session.pyramid.neededTiles(under: .at(32_768, 32_768), at: 1).map { TileKey(layer: 0, $0) }
+        )
+        #expect(session.resident.count == 4 && session.show(.at(32_768, 32_768)).first.isEmpty)
+    }
+
+    /// One fallback for each 50 tiles of memory that a policy has, at most eight, and always those of the view.
+    @Test(arguments: [(49, 1, 1), (99, 1, 1), (100, 1, 2), (199, 2, 1), (200, 2, 2), (449, 1, 8), (10_000, 1, 8)])
+    func theLastFallbacksAreKept(capacity: Int, policies: Int, count: Int) throws {
+        var session = try PolicySession()
+        session.capacity = capacity
+        session.policies = policies
+        let places =
+            (0..<8).map { TileKey(layer: 0, TileCoordinate(level: 3, column: $0, row: 1)) }
+            + (0..<2).map { TileKey(layer: 0, TileCoordinate(level: 3, column: $0, row: 3)) }
+        session.resident = Set(places)
+        func kept(_ wishes: Wishes) -> [TileKey] {
+            wishes.keepValues.filter { $0.value == 1 && $0.key.level <= 3 }.map(\.key)
+        }
+        var wishes = Wishes()
+        for place in places {
+            let middle = (Double(place.coordinate.column) + 0.5, Double(place.coordinate.row) + 0.5)
+            wishes = session.show(.at(middle.0 * 8192, middle.1 * 8192))
+        }
+        #expect(kept(wishes) == places.suffix(count).reversed())
+        // A view that jumps back makes its fallback the last one.
+        wishes = session.show(.at(4096, 1.5 * 8192))
+        #expect(kept(wishes) == [places[0]] + places.suffix(count - 1).reversed())
+    }
+
     /// A tile that has failed for good never comes: a fallback is loaded for it, however few tiles are missing.
     @Test func whatIsLostIsCovered() throws {
         var session = try PolicySession()

@@ -16,6 +16,8 @@ struct PolicySession {
     var destination: ViewportDestination?
     /// Tiles that memory holds.
     var capacity = 200
+    /// Policies that share the memory.
+    var policies = 1
     let pyramid: TilePyramid
 
     init(worldWidth: Int = 65_536, wrapsX: Bool = false) throws {
@@ -64,6 +66,7 @@ struct PolicySession {
                 workers: 4,
                 loadLatency: latency,
                 capacityTiles: capacity,
+                policies: policies,
                 effort: effort,
                 residency: { present.contains($0) ? .decoded : .none },
                 lookUpMany: { $0.map(state) }
