@@ -68,11 +68,11 @@ extension AdaptivePolicy {
             outlook,
             column: { low, high in
                 let place = across.place(from: low, to: high)
-                return Side(place, heading.x, outlook.travel, isInChange: change?.meetsX(low, high) ?? false)
+                return Side(place, heading.x, outlook.travel, isInChange: change.meetsX(low, high))
             },
             row: { low, high in
                 let place = down.place(from: low, to: high)
-                return Side(place, heading.y, outlook.travel, isInChange: change?.meetsY(low, high) ?? false)
+                return Side(place, heading.y, outlook.travel, isInChange: change.meetsY(low, high))
             }
         ) { column, row, isSeen in
             if column.isInChange, row.isInChange {
@@ -252,11 +252,11 @@ extension AdaptivePolicy {
                 outlook,
                 column: { low, high in
                     let gap = gap(max((low - shown.maxX) * scale, (shown.minX - high) * scale))
-                    return (gap: gap, isInChange: change?.meetsX(low, high) ?? false)
+                    return (gap: gap, isInChange: change.meetsX(low, high))
                 },
                 row: { low, high in
                     let gap = gap(max((low - shown.maxY) * scale, (shown.minY - high) * scale))
-                    return (gap: gap, isInChange: change?.meetsY(low, high) ?? false)
+                    return (gap: gap, isInChange: change.meetsY(low, high))
                 }
             ) { column, row, isSeen in
                 var distance = CandidateBin.distance(Self.distance(column.gap, row.gap))
@@ -270,9 +270,13 @@ extension AdaptivePolicy {
     }
 }
 
-extension PixelRect {
-    /// Whether a column of tiles with these bounds lies partly in it.
-    fileprivate func meetsX(_ low: Double, _ high: Double) -> Bool { low < maxX && high > minX }
-    /// Whether a row of tiles with these bounds lies partly in it.
-    fileprivate func meetsY(_ low: Double, _ high: Double) -> Bool { low < maxY && high > minY }
+extension PixelRect? {
+    /// Whether a column of tiles with these bounds lies partly in it, if there is one.
+    fileprivate func meetsX(_ low: Double, _ high: Double) -> Bool {
+        self.map { low < $0.maxX && high > $0.minX } ?? false
+    }
+    /// Whether a row of tiles with these bounds lies partly in it, if there is one.
+    fileprivate func meetsY(_ low: Double, _ high: Double) -> Bool {
+        self.map { low < $0.maxY && high > $0.minY } ?? false
+    }
 }

@@ -16,6 +16,9 @@ struct Outlook {
     let latency: Double
     /// Whether the view uncovers tiles faster than all workers can load them.
     let isSaturated: Bool
+    /// Seconds until a zoom out in progress shows the next coarser level. Infinite unless it does so within half of its
+    /// travel.
+    private(set) var coarserAfter = Double.infinity
 
     var view: PixelRect { travel.view }
     var scale: Double { travel.scale }
@@ -51,6 +54,14 @@ struct Outlook {
             abs(motion.velocity.x) / Double(level.tileWidth) * rows
             + abs(motion.velocity.y) / Double(level.tileHeight) * columns
         isSaturated = travel.isMoving && uncovered * latency > Double(workers)
+        coarserAfter = timeToCoarser()
+    }
+
+    private func timeToCoarser() -> Double {
+        guard zoom.speed < 0, travel.isMoving, target.level > 0 else { return .infinity }
+        let bound = bound(above: target.level - 1, zoomsIn: false)
+        let share = PortableMath.log2(bound / scale) / (zoom.speed * travel.decay)
+        return share <= 0.5 ? travel.time(forShare: max(share, 0)) : .infinity
     }
 
     /// When a zoom in progress reaches a level; `nil` if it does not. Its speed decays as the motion does.
@@ -116,15 +127,6 @@ struct Outlook {
         }
         guard tiles(shown) * 1.5 <= Double(capacity), tiles(shown.union(rectangle)) <= most else { return nil }
         return shown
-    }
-
-    /// Seconds until a zoom out in progress shows the next coarser level. Infinite unless it does so within half of its
-    /// travel.
-    var coarserAfter: Double {
-        guard zoom.speed < 0, travel.isMoving, target.level > 0 else { return .infinity }
-        let bound = bound(above: target.level - 1, zoomsIn: false)
-        let share = PortableMath.log2(bound / scale) / (zoom.speed * travel.decay)
-        return share <= 0.5 ? travel.time(forShare: max(share, 0)) : .infinity
     }
 
     /// The scale after a number of octaves.
