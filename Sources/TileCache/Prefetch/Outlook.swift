@@ -121,9 +121,18 @@ struct Outlook {
             maxX: center.x + width / 2,
             maxY: center.y + height / 2
         )
-        let finer = target.pyramid.levels[coarser + 1]
+        let (pyramid, finer) = (target.pyramid, target.pyramid.levels[coarser + 1])
+        let world = PixelRect(
+            minX: pyramid.wrapsX ? -.infinity : 0,
+            minY: 0,
+            maxX: pyramid.wrapsX ? .infinity : pyramid.worldWidth,
+            maxY: pyramid.worldHeight
+        )
+        // Beside the world there are no tiles, and around it each comes once.
         func tiles(_ area: PixelRect) -> Double {
-            (area.width / finer.tileSpanX + 1) * (area.height / finer.tileSpanY + 1)
+            let inside = area.intersection(world)
+            guard !inside.isEmpty else { return 0 }
+            return (min(inside.width, pyramid.worldWidth) / finer.tileSpanX + 1) * (inside.height / finer.tileSpanY + 1)
         }
         guard tiles(shown) * 1.5 <= Double(capacity), tiles(shown.union(rectangle)) <= most else { return nil }
         return shown

@@ -31,13 +31,14 @@ import Testing
     /// finer level at once if it turns back. The view rests at the bound of two levels.
     private static func afterZoomOut(
         frames: Int,
+        y: Double = 30_000,
         width: Double = 1000,
         height: Double = 700,
         capacity: Int = 200
     ) throws -> (PolicySession, TileViewport) {
         var session = try PolicySession()
         session.capacity = capacity
-        var view = TileViewport.at(30_000, 30_000, width: width, height: height)
+        var view = TileViewport.at(30_000, y, width: width, height: height)
         for _ in 0..<20 { _ = session.show(view) }
         for frame in 1...frames {
             view.scale = PortableMath.exp2(-Double(frame) / Double(frames))
@@ -92,17 +93,20 @@ import Testing
         }
     }
 
-    /// Of 200 tiles, two thirds are 133.
-    @Test(arguments: [(2496.0, true), (2560, false)]) func whatDoesNotFitIsNotPrepared(width: Double, fits: Bool)
-        throws
-    {
-        let (session, view) = try Self.afterZoomOut(frames: 30, width: width)
+    /// Whether what the next zoom out shows of the view's level is prepared.
+    private static func isRingPrepared(_ session: PolicySession, _ view: TileViewport) -> Bool {
         let level = session.level(scale: view.scale)
-        let ring = Self.shown(at: view.scale / 2, of: level, session, view)
         let prepared = session.policy.candidates.list.filter {
             $0.key.coordinate.level == level && CandidateBin.kind(Int($0.bin)) == .zoom
         }
-        #expect(ring.isSubset(of: prepared.map(\.key)) == fits)
+        return shown(at: view.scale / 2, of: level, session, view).isSubset(of: prepared.map(\.key))
+    }
+
+    /// Of 200 tiles, two thirds are 133. Half of a view at the world's edge takes none.
+    @Test(arguments: [(2496.0, 30_000.0, true), (2560, 30_000, false), (2560, 0, true)])
+    func whatDoesNotFitIsNotPrepared(width: Double, y: Double, fits: Bool) throws {
+        let (session, view) = try Self.afterZoomOut(frames: 30, y: y, width: width)
+        #expect(Self.isRingPrepared(session, view) == fits)
     }
 
     /// What a zoom out of a large view uncovers would leave no candidates for the next coarser level.
