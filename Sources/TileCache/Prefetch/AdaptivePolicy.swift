@@ -68,14 +68,16 @@ package struct AdaptivePolicy: PrefetchPolicy {
         var viewport: TileViewport
         var destination: ViewportDestination?
         var change: Int
+        /// Tiles that memory holds.
+        var capacity: Int
         var travel: EdgeTravel
         var isMoving: Bool { travel.isMoving }
 
         /// Whether the candidates of another stand are valid for this one.
         func hasCandidates(of other: Stand) -> Bool {
-            guard change == other.change, isMoving == other.isMoving, destination == other.destination else {
-                return false
-            }
+            guard change == other.change, capacity == other.capacity, isMoving == other.isMoving,
+                destination == other.destination
+            else { return false }
             guard isMoving else { return viewport == other.viewport }
             var near = viewport
             near.center = other.viewport.center
@@ -207,6 +209,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
             viewport: target.viewport,
             destination: target.destination.flatMap { $0.isAhead(at: context.now) ? $0 : nil },
             change: change,
+            capacity: context.capacityTiles,
             travel: outlook.travel
         )
         // At rest, and nearly so, the candidates are the same, with their worths unless a price or the load time changed.

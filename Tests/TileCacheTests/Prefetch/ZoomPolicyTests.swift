@@ -109,6 +109,16 @@ import Testing
         #expect(Self.isRingPrepared(session, view) == fits)
     }
 
+    /// The limit is raised while the view rests.
+    @Test func whatFitsAnotherLimitIsPreparedAtRest() throws {
+        var (session, view) = try Self.afterZoomOut(frames: 30, width: 2560)
+        for capacity in [400, 200] {
+            session.capacity = capacity
+            _ = session.show(view)
+            #expect(Self.isRingPrepared(session, view) == (capacity == 400))
+        }
+    }
+
     /// What a zoom out of a large view uncovers would leave no candidates for the next coarser level.
     @Test func aLargeViewHasCandidatesOfTheNextCoarserLevel() throws {
         let counts = try [30, 1].map { frames in
