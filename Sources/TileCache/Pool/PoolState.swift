@@ -91,6 +91,9 @@ struct PoolState: ~Copyable {
 
     func slotBytes(ofLayer layer: Int) -> Int { slots[layers[layer].slotClass].slotBytes }
 
+    /// Number of decoded tiles of each layer that fit the limit; 0 for a free index.
+    var capacities: [Int] { layers.map { $0.isGone ? 0 : ledger.limit / slots[$0.slotClass].slotBytes } }
+
     /// Notes that the contents of complete frames may have changed.
     mutating func noteDrawing() { drawVersion &+= 1 }
 

@@ -205,8 +205,9 @@ struct Planner: Sendable {
                 selection: view.selection
             )
         }
+        let layerContext = context.with(allowance, ofLayer: layer.layer)
         // One access to the policy: it is found by two hashes.
-        guard var own = policies[id]?[layer.id]?.wishes(after: layer.observations, target, context.with(allowance))
+        guard var own = policies[id]?[layer.id]?.wishes(after: layer.observations, target, layerContext)
         else { return nil }
         own.wishes.entries = context.admitted(own.wishes.entries, by: allowance)
         own.wishes.first = context.admitted(own.wishes.first, by: allowance)

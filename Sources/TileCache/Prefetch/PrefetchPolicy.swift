@@ -28,6 +28,8 @@ package struct PlanContext {
     package var loadLatency: Int64
     /// Number of decoded tiles of the layer's size that fit the whole limit.
     package var capacityTiles: Int
+    /// The same by the layer's index; empty if there is one layer.
+    var capacities: [Int] = []
     /// Number of policies that share the memory: one for each layer of each view. Default: 1.
     var policies = 1
     /// Effort, from 0 (needed tiles only) to 1 (everything). Default: 0.5.
@@ -56,9 +58,12 @@ package struct PlanContext {
     }
 
     /// The same for a layer's policy.
-    func with(_ allowance: PrefetchAllowance) -> PlanContext {
-        guard allowance != .standard else { return self }
+    func with(_ allowance: PrefetchAllowance, ofLayer layer: Int) -> PlanContext {
+        let capacity = capacities.indices.contains(layer) ? capacities[layer] : capacityTiles
+        guard allowance != .standard || capacity != capacityTiles else { return self }
         var context = self
+        context.capacityTiles = capacity
+        guard allowance != .standard else { return context }
         context.effort = allowance.effort(standard: effort)
         context.isResidentOnly = allowance == .resident
         return context

@@ -123,7 +123,6 @@ final class CacheCore: Sendable {
             }
             views.sort { $0.id < $1.id }
             let watched = state.views.compactMap { $0?.isDiagnosed(at: now) == true ? $0?.serial : nil }
-            let slotBytes = state.pool.slots.map(\.slotBytes).max() ?? 1
             return PlanInput(
                 views: views,
                 watched: Set(watched),
@@ -134,7 +133,7 @@ final class CacheCore: Sendable {
                 wished: state.times.wished,
                 latency: state.times.mean,
                 counters: state.pool.counters,
-                capacityTiles: state.pool.ledger.limit / slotBytes,
+                capacities: state.pool.capacities,
                 byteLimit: state.pool.ledger.limit,
                 tiers: state.stores.isEmpty ? [] : state.layers.map(\.tiers),
                 allowances: state.pool.layers.haveAllowances ? state.pool.layers.map(\.allowance) : []
@@ -145,7 +144,7 @@ final class CacheCore: Sendable {
             now: clock(),
             workers: workers,
             loadLatency: input.latency,
-            capacityTiles: input.capacityTiles,
+            capacityTiles: input.capacities.max() ?? 0,
             effort: effort,
             residency: { [self] key in read { $0.pool.residency(of: key) } },
             lookUpMany: { [self] keys in read { $0.pool.knownResidencies(of: keys) } }
@@ -155,6 +154,7 @@ final class CacheCore: Sendable {
             context.isNear = { key in input.tiers[key.layer]?.nearest(key.coordinate) != nil }
         }
         context.allowances = input.allowances
+        context.capacities = input.capacities
         let (plan, isSettled, expected, learned) = planner.withLock { planner in
             var plan = planner.makePlan(
                 of: input.views,
@@ -212,7 +212,8 @@ final class CacheCore: Sendable {
         var wished: LoadWaits.Watched
         var latency: Int64
         var counters: PoolCounters
-        var capacityTiles: Int
+        /// Tiles that fit the limit, by the layer's index.
+        var capacities: [Int]
         var byteLimit: Int
         /// Stores by the layer's index; empty if there are none.
         var tiers: [LayerTiers?]

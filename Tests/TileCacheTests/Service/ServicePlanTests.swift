@@ -43,6 +43,39 @@ import Testing
         }
     }
 
+    /// Notes the capacities that it is asked with.
+    private struct CapacityNotes: PrefetchPolicy {
+        final class Notes: Sendable { let values = Lock<[Int: Int]>([:]) }
+        let notes: Notes
+
+        mutating func observe(_ frame: FrameObservation) {}
+
+        mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {
+            notes.values.withLock { $0[target.layer] = context.capacityTiles }
+        }
+    }
+
+    /// Each layer is planned for by the size of its own tiles, whatever layers of other sizes there are or were.
+    @Test(arguments: [false, true]) func aLayersCapacityIsOfItsOwnTiles(removesLargest: Bool) throws {
+        let steps = StepScheduler.calm()
+        let cache = try steps.cache(byteLimit: .mebibytes(4), workers: 1)
+        let layers = try [256, 128, 64].map { size in
+            let pyramid = try TilePyramid.powerOfTwo(worldWidth: 4096, worldHeight: 4096, tileSize: size)
+            return try cache.addLayer(PlainSource(), pyramid: pyramid)
+        }
+        if removesLargest {
+            cache.removeLayer(layers[0])
+            _ = steps.runAll()
+        }
+        let notes = CapacityNotes.Notes()
+        let policy = CapacityNotes(notes: notes)
+        let view = cache.makeView(layers: layers, selection: TileLevelSelection(), policy: { policy })
+        view.update(ServiceSetup.viewport(480, 480))
+        _ = steps.runAll()
+        let expected = removesLargest ? [1: 64, 2: 256] : [0: 16, 1: 64, 2: 256]
+        #expect(notes.values.withLock { $0 } == expected)
+    }
+
     /// Needed tiles load although coarser ones come first, as in MapLibre, and never land.
     @Test func neededTilesDoNotWaitBehindPrefetches() throws {
         let cache = try TileCache(.init(byteLimit: .mebibytes(4), workers: 3, reservedWorkers: 1))
