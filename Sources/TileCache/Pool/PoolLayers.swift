@@ -30,6 +30,9 @@ struct PoolLayer: Sendable {
     var pinnedBytes = 0
     /// Number of its hanging decoders.
     var stuckDecodes = 0
+    /// Number of its requests that are answered and go on, and of those that hang.
+    var answeredRequests = 0
+    var stuckRequests = 0
     /// Number of its entries in the table.
     var entries = 0
     /// Number of its compressions and decompressions under way.
@@ -120,7 +123,8 @@ struct PoolLayers: RandomAccessCollection {
 
     /// Frees the index of a layer; returns whether nothing of it was left.
     mutating func finishRemoval(of layer: Int) -> Bool {
-        guard records[layer].entries == 0, records[layer].jobs == 0 else { return false }
+        guard records[layer].entries == 0, records[layer].jobs == 0, records[layer].answeredRequests == 0
+        else { return false }
         records[layer].isGone = true
         free.append(layer)
         usedCount -= 1

@@ -27,9 +27,26 @@ extension PoolState {
         effects.plans = true
     }
 
-    /// Whether a layer has the maximum of loads in flight, if loads are stuck.
+    /// Notes that a layer's source has answered a request and has not returned. The layer's index is not reused before.
+    mutating func beginAnswered(ofLayer layer: Int) { layers.change(layer) { $0.answeredRequests += 1 } }
+
+    /// Counts such a request as hanging.
+    mutating func noteStuckRequest(ofLayer layer: Int) { layers.change(layer) { $0.stuckRequests += 1 } }
+
+    mutating func endAnswered(ofLayer layer: Int, isReplaced: Bool) {
+        layers.change(layer) {
+            $0.answeredRequests -= 1
+            if isReplaced { $0.stuckRequests -= 1 }
+        }
+        // The layer may have waited for it, or its index may be free now.
+        if isReplaced || queue.hasPassedForLoads || layers[layer].isRemoved { effects.plans = true }
+    }
+
+    /// Whether a layer has the maximum of loads in flight, if loads are stuck. Requests that go on after their answer
+    /// count too.
     func hasAllItsLoads(layer: Int) -> Bool {
-        guard loads.writtenOffCount > 0 else { return false }
-        return loads.all.count { table[$0.load.entry].key.layer == layer } >= configuration.mostOfHangingLayer
+        guard loads.writtenOffCount + layers[layer].stuckRequests > 0 else { return false }
+        let count = loads.all.count { table[$0.load.entry].key.layer == layer }
+        return count + layers[layer].answeredRequests >= configuration.mostOfHangingLayer
     }
 }

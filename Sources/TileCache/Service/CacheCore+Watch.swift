@@ -9,7 +9,13 @@ extension CacheCore {
             let spare = state.workers.spare.count
             let loads = state.pool.writeOffLoads(startedBefore: now - limit, atMost: spare)
             let decodes = state.workers.replaceDecodes(startedBefore: now - limit, atMost: spare - loads)
-            for layer in decodes { state.pool.noteStuckDecode(ofLayer: layer) }
+            for decode in decodes {
+                if decode.isRequest {
+                    state.pool.noteStuckRequest(ofLayer: decode.layer)
+                } else {
+                    state.pool.noteStuckDecode(ofLayer: decode.layer)
+                }
+            }
             state.workers.replace(loads + decodes.count)
             // Without spare workers nothing can be done for the next one.
             let oldest = [state.pool.loads.oldestStart, state.workers.oldestDecode].compactMap { $0 }.min()

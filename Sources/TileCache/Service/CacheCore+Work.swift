@@ -79,7 +79,13 @@ extension CacheCore {
                 }
             }
             source.requestTile(request)
-            perform { $0.workers.endCall(worker) }
+            perform { state in
+                if let answered = state.workers.decodes[worker] {
+                    let isReplaced = state.workers.endDecode(worker) != nil
+                    state.pool.endAnswered(ofLayer: answered.layer, isReplaced: isReplaced)
+                }
+                state.workers.endCall(worker)
+            }
             return false
         case .synthesize(let ticket, let layer, let notes): synthesize(ticket, layer, as: worker, notes)
         case .demote(let work): demote(work)
@@ -211,7 +217,14 @@ extension CacheCore {
             state.requests.remove(ticket.load)
             let started = notes?.now.asked ?? state.pool.loads[ticket.load]?.started ?? now
             state.end(ticket, result, took: now - started, now: now)
-            if let worker = state.workers.takeWaiting(for: ticket.load) { state.effects.workers.append(worker) }
+            if let worker = state.workers.takeWaiting(for: ticket.load) {
+                state.effects.workers.append(worker)
+                // The worker continues once the source returns. If it does not, a spare one takes its place.
+                if state.workers.noteAnswer(worker, layer: ticket.key.layer) {
+                    state.pool.beginAnswered(ofLayer: ticket.key.layer)
+                    state.watch(at: now + stuckLoadTime)
+                }
+            }
             return notes.flatMap { state.queueSave(ticket, result, took: now - started, $0, from: nil) }
         }
         settle(save, ticket, result, notes)

@@ -8,9 +8,10 @@ struct WorkerID: Hashable, Sendable {
 /// A worker whose source hangs is replaced by a spare one. After its return one worker is surplus: the next one to look
 /// for work becomes a spare.
 struct WorkerRoster: Sendable {
-    /// A source's decoder at work.
+    /// A source's code at work without a load: a decoder, or a request that goes on after its answer.
     struct Decode: Sendable {
         var layer: Int
+        var isRequest = false
         /// Whether its worker was replaced.
         var isReplaced = false
     }
@@ -22,7 +23,7 @@ struct WorkerRoster: Sendable {
     private(set) var surplus = 0
     /// Start of each worker's call of a source, in nanoseconds.
     private var callStarts: [Int64?]
-    /// Decoders at work, by worker.
+    /// Decoders and answered requests at work, by worker.
     private(set) var decodes: [WorkerID: Decode] = [:]
     /// Workers that wait for an asynchronous load.
     private var waiting: [LoadID: WorkerID] = [:]
@@ -73,30 +74,37 @@ struct WorkerRoster: Sendable {
     /// Takes the worker of an asynchronous load that has ended.
     mutating func takeWaiting(for load: LoadID) -> WorkerID? { waiting.removeValue(forKey: load) }
 
+    /// Notes that the load of a worker has ended; returns whether its source has not returned yet.
+    mutating func noteAnswer(_ worker: WorkerID, layer: Int) -> Bool {
+        guard callStarts[worker.number] != nil else { return false }
+        decodes[worker] = Decode(layer: layer, isRequest: true)
+        return true
+    }
+
     mutating func beginDecode(_ worker: WorkerID, layer: Int, at time: Int64) {
         beginCall(worker, at: time)
         decodes[worker] = Decode(layer: layer)
     }
 
-    /// Ends a worker's decoder; returns its layer if the worker was replaced.
+    /// Ends a worker's decoder or answered request; returns its layer if the worker was replaced.
     mutating func endDecode(_ worker: WorkerID) -> Int? {
         guard let decode = decodes.removeValue(forKey: worker), decode.isReplaced else { return nil }
         surplus += 1
         return decode.layer
     }
 
-    /// Marks decoders that began before a time as replaced; returns their layers.
-    mutating func replaceDecodes(startedBefore time: Int64, atMost limit: Int) -> [Int] {
-        var layers: [Int] = []
-        for (worker, decode) in decodes where layers.count < limit && !decode.isReplaced {
+    /// Marks decoders and answered requests that began before a time as replaced; returns them.
+    mutating func replaceDecodes(startedBefore time: Int64, atMost limit: Int) -> [Decode] {
+        var replaced: [Decode] = []
+        for (worker, decode) in decodes where replaced.count < limit && !decode.isReplaced {
             guard let start = callStarts[worker.number], start < time else { continue }
             decodes[worker]?.isReplaced = true
-            layers.append(decode.layer)
+            replaced.append(decode)
         }
-        return layers
+        return replaced
     }
 
-    /// Start of the oldest decoder whose worker was not replaced.
+    /// Start of the oldest decoder or answered request whose worker was not replaced.
     var oldestDecode: Int64? {
         decodes.lazy.filter { !$0.value.isReplaced }.compactMap { callStarts[$0.key.number] }.min()
     }

@@ -1,3 +1,4 @@
+import Dispatch
 import Testing
 
 @testable import TileCache
@@ -23,6 +24,32 @@ import Testing
         #expect(eventually { view.frame().missingTileCount == 1 }, "\(view.frame().missingTileCount) missing")
         source.open()
         #expect(eventually { view.frame().missingTileCount == 0 })
+    }
+
+    /// A spare worker takes the place of one whose source has answered and does not return, before or after its load
+    /// counts as stuck. As many requests of the layer as there are workers may hang, or two.
+    @Test(arguments: [1, 2], [false, true]) func otherLayersGoOnIfASourceBlocksAfterItsAnswer(
+        workers: Int,
+        isLate: Bool
+    ) throws {
+        var configuration = TileCache.Configuration(byteLimit: .mebibytes(4), workers: workers)
+        configuration.stuckLoadTime = .milliseconds(10)
+        let cache = try TileCache(configuration)
+        let source = BlockedAnswerSource(isLate: isLate)
+        defer { source.open() }
+        let blocked = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
+        let other = try cache.addLayer(PlainSource(layer: 1), pyramid: try ServiceSetup.pyramid())
+        let (first, second) = (ServiceSetup.quiet(cache, [blocked]), ServiceSetup.quiet(cache, [other]))
+        first.update(ServiceSetup.viewport(480, 480))
+        #expect(eventually { source.inside >= 2 })
+        second.update(ServiceSetup.viewport(480, 480))
+        #expect(eventually { second.frame().missingTileCount == 0 })
+        #expect(source.inside == 2)
+        source.open()
+        #expect(eventually { first.frame().missingTileCount == 0 })
+        #expect(cache.shutdown(timeout: .seconds(600)))
+        let (roster, stuck) = cache.core.read { ($0.workers, $0.pool.layers.map(\.stuckRequests)) }
+        #expect(roster.decodes.isEmpty && stuck == [0, 0])
     }
 
     /// One timer serves both retries: it must not fire too early for one.
@@ -194,6 +221,42 @@ import Testing
             #expect(needed.allSatisfy { scene.cache.isResident($0, of: layer) }, "\(pixels) pixels, \(milliseconds) ms")
         }
         #expect(timesLeftOut > 0)
+    }
+}
+
+/// A source that answers and then blocks until a test releases it.
+private final class BlockedAnswerSource: TileSource {
+    private let state = Lock((isOpen: false, inside: 0))
+    private let gate = DispatchSemaphore(value: 0)
+    private let isLate: Bool
+
+    /// - Parameter isLate: Whether it takes long to answer.
+    init(isLate: Bool) { self.isLate = isLate }
+
+    /// Requests that are blocked.
+    var inside: Int { state.withLock { $0.inside } }
+
+    /// Releases all requests, from now on as well.
+    func open() {
+        let waiting = state.withLock { state in
+            let waiting = state.isOpen ? 0 : state.inside
+            state.isOpen = true
+            return waiting
+        }
+        for _ in 0..<waiting { gate.signal() }
+    }
+
+    func requestTile(_ request: TileRequest) {
+        if isLate { pause(microseconds: 30_000) }
+        request.complete { pixels in
+            fill(&pixels, with: expectedPixel(layer: 0, request.tile))
+            return .pixels
+        }
+        let blocks = state.withLock { state in
+            if !state.isOpen { state.inside += 1 }
+            return !state.isOpen
+        }
+        if blocks { gate.wait() }
     }
 }
 
