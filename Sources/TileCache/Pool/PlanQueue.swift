@@ -1,3 +1,21 @@
+/// Needed tiles without room.
+struct RoomLack {
+    /// Whether any tile of the cache that is let go would make room for some of them.
+    var isOfAll = false
+    /// Layers at their maximum share: only their own tiles make room for theirs.
+    var layers: Set<Int> = []
+
+    var exists: Bool { isOfAll || !layers.isEmpty }
+
+    /// Whether tiles of a layer that are let go would make room.
+    func concerns(_ layer: Int) -> Bool { isOfAll || layers.contains(layer) }
+
+    mutating func add(_ other: RoomLack) {
+        isOfAll = isOfAll || other.isOfAll
+        layers.formUnion(other.layers)
+    }
+}
+
 /// The plan and its progress.
 ///
 /// Entries start in order, except that needed tiles overtake a prefetch that waits for a worker, a codec or room.
@@ -12,10 +30,10 @@ struct PlanQueue {
     private(set) var hasEnded = false
     /// Whether a prefetch or a margin had no room: no further one starts.
     private(set) var prefetchHasEnded = false
-    /// Whether a needed tile had no room.
-    private(set) var lacksRoomForNeeds = false
-    /// Whether the plan before, of views at rest too, had a needed tile without room.
-    private(set) var lackedRoomForNeeds = false
+    /// Needed tiles that had no room.
+    private(set) var lack = RoomLack()
+    /// Those of the plan before, if views were and are at rest.
+    private(set) var formerLack = RoomLack()
     /// Whether an entry was skipped because its layer's share was full.
     private(set) var hasPassedForRoom = false
     /// Whether an entry was skipped because its layer had all its loads in flight.
@@ -29,6 +47,7 @@ struct PlanQueue {
 
     /// Number of entries that have not had their turn.
     var rest: Int { plan.entries.count - cursor }
+    var lacksRoomForNeeds: Bool { lack.exists }
     /// Whether an entry found no room, so that later room is worth a plan.
     var isShortOfRoom: Bool { hasEnded || prefetchHasEnded || hasPassedForRoom }
     /// Whether the plan is done, and may not have contained all pinned tiles.
@@ -36,12 +55,12 @@ struct PlanQueue {
 
     /// Replaces the plan; by an empty one if there is no room for it.
     mutating func install(_ newPlan: consuming Plan, hasRoom: Bool) {
-        lackedRoomForNeeds = plan.isAtRest && newPlan.isAtRest && lacksRoomForNeeds
+        formerLack = plan.isAtRest && newPlan.isAtRest ? lack : RoomLack()
         plan = hasRoom ? newPlan : Plan()
         (cursor, demandCursor) = (0, 0)
         (hasEnded, prefetchHasEnded, hasPassedForRoom, hasPassedForLoads) = (false, false, false, false)
         // Without room for a plan every byte is leased: nothing could be loaded either.
-        lacksRoomForNeeds = !hasRoom
+        lack = RoomLack(isOfAll: !hasRoom)
         cutsPins = plan.entries.lazy.filter { $0.reason == .pin }.count >= PoolState.pinsOfAPlan
         nextRetry = .max
         epoch &+= 1
@@ -86,17 +105,20 @@ struct PlanQueue {
         }
     }
 
-    mutating func noteLack() { lacksRoomForNeeds = true }
+    mutating func noteLack() { lack.isOfAll = true }
 
     mutating func passForLoads() { hasPassedForLoads = true }
 
     /// Notes that nothing may be evicted for an entry. Nothing further of its kind starts, since it is worth less.
     ///
-    /// - Parameter hasShares: Whether another layer may have room left.
+    /// - Parameters:
+    ///   - hasShares: Whether another layer may have room left.
+    ///   - isFull: Whether the entry's layer is at its maximum share.
     /// - Returns: Whether further entries may start.
-    mutating func passForRoom(_ planned: PlanEntry, hasShares: Bool) -> Bool {
+    mutating func passForRoom(_ planned: PlanEntry, hasShares: Bool, isFull: Bool) -> Bool {
         let isPrefetch = planned.reason.isExtra
-        if !isPrefetch { lacksRoomForNeeds = true }
+        if !isPrefetch, isFull { lack.layers.insert(planned.key.layer) }
+        if !isPrefetch, !isFull { lack.isOfAll = true }
         hasPassedForRoom = hasPassedForRoom || hasShares
         prefetchHasEnded = prefetchHasEnded || (!hasShares && isPrefetch)
         hasEnded = hasEnded || (!hasShares && !isPrefetch)

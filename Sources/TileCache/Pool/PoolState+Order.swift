@@ -56,7 +56,7 @@ extension PoolState {
         }
         // At rest, needed tiles that lack room evict a fallback, are refused, and leave room for it: it would be loaded
         // for ever.
-        if planned.reason == .fallback, queue.lackedRoomForNeeds { return nil }
+        if planned.reason == .fallback, queue.formerLack.concerns(layer) { return nil }
         if planned.reason.isExtra {
             // Without room for a needed tile each end of a load makes a plan: prefetches would evict each other for as
             // long as the views are at rest.
@@ -90,6 +90,7 @@ extension PoolState {
         // A needed tile may evict more than a fallback, and does not wait for one that is only decompressed.
         if planned.reason == .fallback, queue.plan.isAtRest || planned.isPromotion { return nil }
         if planned.isUrgent { return nil }
-        return queue.passForRoom(planned, hasShares: layers.haveShares) ? nil : .refused
+        let goesOn = queue.passForRoom(planned, hasShares: layers.haveShares, isFull: isFull(layer: layer))
+        return goesOn ? nil : .refused
     }
 }

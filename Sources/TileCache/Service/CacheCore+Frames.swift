@@ -24,14 +24,15 @@ extension CacheCore {
             }
             // Until all have landed, or none lacks room: each plan begins without a lack, and fallbacks would come and
             // go.
-            view.sparesRoom = isMissing && (view.sparesRoom || state.pool.queue.lacksRoomForNeeds)
-            composer.leasesFiner = !view.sparesRoom
+            let isLacking = isMissing && view.isLacking(in: state.pool)
+            if !isMissing { view.spared = RoomLack() } else if isLacking { view.spared.add(state.pool.queue.lack) }
+            composer.spared = view.spared
             if !isMissing, let contents = view.contents, contents.version == view.version(in: state) {
                 return drawn(contents, coverage: Coverage(), &view, &state)
             }
             if isMissing, unlessCompressed, state.firstCompressedNeed(ofView: view) != nil { return nil }
             var (composed, coverage) = composer.compose(view, state.pool, isMissing: isMissing)
-            if isMissing, state.pool.onlyLeasesMakeRoom {
+            if isLacking, state.pool.onlyLeasesMakeRoom {
                 var taken: Set<EntryID> = []
                 for tile in composed where !state.pool.table[tile.entry].isKept { taken.insert(tile.entry) }
                 if coverage.missingTiles <= taken.count {

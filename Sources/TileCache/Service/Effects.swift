@@ -90,7 +90,7 @@ extension CoreState {
     private mutating func returnRoom() {
         for place in views.indices where views[place]?.sparesRoom == true {
             guard views[place]?.awaitsRoom(in: pool) == false else { continue }
-            views[place]?.sparesRoom = false
+            views[place]?.spared = RoomLack()
             callBack(view: place)
         }
     }

@@ -10,11 +10,18 @@ extension ViewRecord {
         return false
     }
 
-    /// Whether the last frame's leases take room: of tiles that are not needed, or of pixels that were replaced.
+    /// Whether the last frame's leases take room that is lacking: of tiles that are not needed, or of pixels that were
+    /// replaced.
     func takesRoom(in pool: borrowing PoolState) -> Bool {
-        for tile in contents?.tiles ?? [] {
+        for tile in contents?.tiles ?? [] where pool.queue.lack.concerns(tile.key.layer) {
             guard let entry = pool.table[tile.key], entry.isKept, entry.slot == tile.slot else { return true }
         }
+        return false
+    }
+
+    /// Whether tiles of the view take room that needed ones lack.
+    func isLacking(in pool: borrowing PoolState) -> Bool {
+        for layer in model.layers where pool.queue.lack.concerns(layer.layer) { return true }
         return false
     }
 

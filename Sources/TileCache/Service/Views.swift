@@ -10,8 +10,9 @@ struct ViewRecord: Sendable {
     var callbackQueue: DispatchQueue?
     var isCallbackQueued = false
     var recorder: PanTraceRecorder?
-    /// Whether needed tiles have lacked room, and some may still do.
-    var sparesRoom = false
+    /// Needed tiles that have lacked room; some may still do.
+    var spared = RoomLack()
+    var sparesRoom: Bool { spared.exists }
     /// Contents of the last frame.
     var contents: FrameContents?
     /// Ended waits since they were last read, in nanoseconds; at most a few thousand.

@@ -74,7 +74,10 @@ extension FrameComposer {
         }
         let finer = tile.level + 1..<min(tile.level + 1 + Self.descendantDepth, pyramid.levels.count)
         let isAbsent = number != .none && pool.table[number].flags.contains(.absent)
-        let leasesFiner = takesRoom && leasesFiner && !pool.queue.lacksRoomForNeeds
+        // What another layer lacks in its share, these tiles cannot give it.
+        let isLacking = pool.queue.lack.concerns(layer.layer)
+        let takesRoom = takesRoom || !isLacking
+        let leasesFiner = takesRoom && !isLacking && !spared.concerns(layer.layer)
         if !isAbsent { fill(from: finer, takingRoom: leasesFiner, drawsStale: false) }
         fill(from: (0..<tile.level).reversed(), takingRoom: takesRoom)
         if isAbsent || hasStale { fill(from: finer, takingRoom: leasesFiner) }

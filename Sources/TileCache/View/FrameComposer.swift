@@ -64,9 +64,10 @@ struct FrameComposer {
     var emitsPlacements: Bool
     /// Whether compressed tiles can be drawn too, if decompression costs nothing.
     var drawsCompressed: Bool
-    /// Whether fallbacks may be tiles that could be evicted without a lease; and whether finer ones may.
+    /// Whether fallbacks may be tiles that could be evicted without a lease, though needed tiles lack their room.
     var takesRoom = true
-    var leasesFiner = true
+    /// Lack of room since which finer ones of these layers may not.
+    var spared = RoomLack()
     var now: Int64
 
     /// Composes one layer of a view.

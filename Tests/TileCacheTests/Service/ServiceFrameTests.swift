@@ -222,6 +222,26 @@ import Testing
         }
     }
 
+    /// A layer at its maximum share makes room among its own tiles: fallbacks of other layers stay. They left a blank
+    /// area, and at rest none was loaded again.
+    @Test func aLayerAtItsShareTakesNoFallbacksOfOthers() throws {
+        let scene = try StillScene(tiles: 64, workers: 1)
+        let options = LayerOptions(share: LayerShare(maximum: 2.0 / 64))
+        let full = try scene.cache.addLayer(PlainSource(), pyramid: scene.pyramid, options: options)
+        let lost = try scene.cache.addLayer(LosingSource(level: 6), pyramid: scene.pyramid)
+        let (crowd, view) = (ServiceSetup.quiet(scene.cache, [full]), ServiceSetup.quiet(scene.cache, [lost]))
+        for scale in [0.5, 1] {
+            view.update(
+                TileViewport(center: WorldPoint(x: 32, y: 32), width: 64 * scale, height: 64 * scale, scale: scale)
+            )
+            scene.run()
+        }
+        scene.need(0..<4, of: full, crowd)
+        #expect(scene.isShort && scene.resident(0..<4, of: full) == 2)
+        let frame = view.frame()
+        #expect(frame.unavailable.count == 1 && frame.count == 1, "\(frame)")
+    }
+
     /// Also if the workers have come to rest while a frame decompresses a tile.
     @Test func theEndOfAFramesOwnWorkMayReturnRoom() throws {
         let scene = try StillScene(tiles: 16, workers: 1) { $0.usesCompressedTier = true }
@@ -237,7 +257,7 @@ import Testing
         let isAsked = Lock(false)
         view.onTilesReady = { isAsked.withLock { $0 = true } }
         let core = scene.cache.core
-        core.perform { $0.views[0]?.sparesRoom = true }
+        core.perform { $0.views[0]?.spared.isOfAll = true }
         view.update(needing: [lost, cold])
         scene.meanwhile = {
             guard core.lock.withLock({ $0.pool.codecJobs.count > 0 }) else { return false }
