@@ -49,7 +49,9 @@ extension CacheCore {
         guard let asked else { return }
         let storeBytes = asked.stores?.living.memorySize.bytes
         let sourceBytes = asked.sources?.reduce(ByteCount.bytes(0)) { $0 + $1.heldMemory }.bytes
+        let time = clock()
         perform { state in
+            let before = state.pool.ledger.accountBytes
             // Without room, it is tried again after a minute.
             if let storeBytes {
                 if state.pool.charge(storeBytes - state.stores.byteCount, to: .stores) {
@@ -61,6 +63,10 @@ extension CacheCore {
             if let sourceBytes, !state.pool.charge(sourceBytes - state.pool.ledger[.sources], to: .sources), let now {
                 state.layers.postponeMeasuring(now: now)
             }
+            // Views at rest may have waited for what is given back.
+            guard state.pool.ledger.accountBytes < before else { return }
+            state.refitShort(now: time)
+            if state.wantsRoom(now: time) { state.effects.plans = true }
         }
     }
 }

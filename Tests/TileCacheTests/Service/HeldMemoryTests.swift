@@ -92,19 +92,21 @@ import Testing
     }
 
     /// Tables that grow after a view has chosen its level may take the room of its tiles. It becomes coarser, also if it
-    /// does not move and no frame is drawn.
+    /// does not move and no frame is drawn. When they shrink it becomes finer again.
     @Test func aViewAtRestChoosesItsLevelAgainIfTablesGrow() throws {
         let archive = Archive(0)
         let scene = try StillScene(tiles: 64) { $0.grantsBookkeeping = false }
         let layer = try scene.cache.addLayer(archive, pyramid: pyramid())
         let view = ServiceSetup.quiet(scene.cache, [layer])
         view.update(TileViewport(center: WorldPoint(x: 736, y: 736), width: 448, height: 448))
-        archive.bytes = 400_000
-        scene.cache.core.noteHeldMemory()
-        #expect(held(scene.cache) == 400_000 && scene.run())
-        let frame = view.frame()
-        #expect(frame.missingTileCount == 0 && frame.count == 16)
-        #expect(frame.allSatisfy { $0.tile.identity.tile.level == 5 })
+        for (bytes, level, count) in [(400_000, 5, 16), (0, 6, 49)] {
+            archive.bytes = bytes
+            scene.cache.core.noteHeldMemory()
+            #expect(held(scene.cache) == bytes && scene.run())
+            let frame = view.frame()
+            #expect(frame.missingTileCount == 0 && frame.count == count)
+            #expect(frame.allSatisfy { $0.tile.identity.tile.level == level })
+        }
     }
 
     /// It is asked once a second, by the time of the plan.
