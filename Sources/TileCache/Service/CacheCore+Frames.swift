@@ -123,7 +123,8 @@ extension CacheCore {
             let goesOn = state.pool.settleLimit()
             // Tiles still needed, or in the next frame, are not evictable.
             let isUnderLimit = wasOverLimit && !state.pool.isOverLimit
-            if goesOn || isUnderLimit || (makesRoom && state.wantsRoom(now: now)) { state.effects.plans = true }
+            let isWanted = makesRoom && (state.wantsRoom(now: now) || state.hasTruncatedView)
+            if goesOn || isUnderLimit || isWanted { state.effects.plans = true }
         }
     }
 

@@ -46,7 +46,8 @@ extension TileCache {
             // A lowered limit evicts needed and pinned tiles too.
             let isOverLimit = state.pool.isOverLimit
             let makesRoom = state.pool.release(held.token)
-            let isAwaited = state.pool.queue.lacksRoomForNeeds || state.pins.areMissing
+            let isAwaited =
+                state.pool.queue.lacksRoomForNeeds || state.pins.areMissing || state.hasTruncatedView
             if isOverLimit || (makesRoom && isAwaited) { state.effects.plans = true }
         }
     }

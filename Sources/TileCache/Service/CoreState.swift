@@ -165,6 +165,14 @@ struct CoreState: ~Copyable {
         return false
     }
 
+    /// Whether a view had no room for the list of its needed tiles; the next plan tries again.
+    var hasTruncatedView: Bool {
+        for place in views.indices where views[place]?.model.isTruncated == true {
+            if views[place]?.model.layers.contains(where: { $0.hasOwnList }) == false { return true }
+        }
+        return false
+    }
+
     /// Enters needed and pinned tiles that the table had no room for. Returns whether more steps would help.
     mutating func enterMissing(now: Int64) -> Bool {
         for place in views.indices {

@@ -177,6 +177,27 @@ import Testing
         #expect(steps.reaches { missing() == 0 }, "\(missing()) missing")
     }
 
+    /// No tile was needed, so that none lacked room, and no plan followed: the view stayed blank until it moved.
+    @Test func aListThatHadNoRoomIsMadeOnceAFrameIsLetGo() throws {
+        let steps = StepScheduler.calm()
+        var configuration = TileCache.Configuration(byteLimit: .mebibytes(1), workers: 2)
+        configuration.fitsLevelToBudget = false
+        steps.adopt(&configuration)
+        let cache = try TileCache(configuration)
+        let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
+        let (first, second) = (ServiceSetup.quiet(cache, [layer]), ServiceSetup.quiet(cache, [layer]))
+        first.update(needing: fullList(cache, layer, fromRow: 0).dropLast(4))
+        #expect(steps.reaches { first.frame().missingTileCount == 0 })
+        var held: TileFrame? = first.frame()
+        first.update(needing: [])
+        #expect(steps.settle(atMost: 10_000))
+        second.update(TileViewport(center: WorldPoint(x: 2048, y: 2048), width: 1920, height: 1920))
+        #expect(steps.settle(atMost: 10_000))
+        #expect(held?.isEmpty == false && second.neededTileCount == 0)
+        held = nil
+        #expect(steps.reaches { second.neededTileCount == 900 })
+    }
+
     /// Tiles no longer needed are evicted for entries of needed ones. Both together need a larger table.
     @Test func tilesThatTakeThePlaceOfOthersAllComeWhateverTheLimit() throws {
         let steps = StepScheduler.calm()
