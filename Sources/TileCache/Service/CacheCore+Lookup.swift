@@ -39,7 +39,7 @@ extension TileCache {
         }
     }
 
-    /// Ends the lease. Makes a plan if needed or pinned tiles or a lowered limit may have waited for it.
+    /// Ends the lease. Makes a plan if needed, requested or pinned tiles or a lowered limit may have waited for it.
     @usableFromInline
     func endLease(of held: HeldTile) {
         core.perform { state in
@@ -48,6 +48,7 @@ extension TileCache {
             let makesRoom = state.pool.release(held.token)
             let isAwaited =
                 state.pool.queue.lacksRoomForNeeds || state.pins.areMissing || state.hasTruncatedView
+                || (state.pool.queue.isShortOfRoom && state.fetches.marginCount > 0)
             if isOverLimit || (makesRoom && isAwaited) { state.effects.plans = true }
         }
     }

@@ -130,6 +130,25 @@ import Testing
         withExtendedLifetime((fetches, again)) {}
     }
 
+    /// No plan followed at rest: such a request stayed pending.
+    @Test func aMarginThatALentTileLeftNoRoomForComesWhenItIsLetGo() throws {
+        let scene = try StillScene(tiles: 2, workers: 1)
+        let layer = try scene.plainLayer()
+        let view = ServiceSetup.quiet(scene.cache, [layer])
+        scene.need(0..<2, of: layer, view)
+        scene.need(0..<1, of: layer, view)
+        var request: TileFetch?
+        let wasLent: Void? = scene.cache.withTile(scene.tile(1), of: layer) { _ in
+            request = scene.cache.fetch(scene.tile(5), of: layer, rank: .margin) { _ in }
+            scene.run()
+            #expect(scene.resident(5..<6, of: layer) == 0)
+        }
+        scene.run()
+        #expect(wasLent != nil && request?.outcome == nil)
+        #expect(scene.resident(5..<6, of: layer) == 1)
+        withExtendedLifetime(request) {}
+    }
+
     /// Visible tiles before margins, margins before prefetches, whatever the order of the requests.
     @Test func visibleTilesLoadBeforeMarginsAndTheseBeforePrefetches() throws {
         for allowance in [PrefetchAllowance.standard, .never] {
