@@ -37,8 +37,10 @@ public final class TileView: Sendable {
                 view.refusedViewports += 1
                 return
             }
+            // The last plan contains it.
+            let isWithdrawn = destination == nil && view.model.destination != nil
             view.model.destination = destination
-            if state.wantsPlan(for: view, now: now) { state.effects.plans = true }
+            if isWithdrawn || state.wantsPlan(for: view, now: now) { state.effects.plans = true }
         }
     }
 

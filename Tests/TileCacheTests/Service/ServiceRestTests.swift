@@ -32,6 +32,36 @@ import Testing
         #expect(cache.statistics.loads.refused <= 4)
     }
 
+    /// Of a view at rest, no plan followed: the rest of it was loaded.
+    @Test func aDestinationThatIsWithdrawnIsLoadedNoFurther() throws {
+        let scene = try StillScene(tiles: 64, workers: 1)
+        let source = QueuedSource()
+        let layer = try scene.cache.addLayer(source, pyramid: scene.pyramid)
+        let view = ServiceSetup.quiet(scene.cache, [layer])
+        func requests() -> [TileRequest] {
+            scene.run()
+            return source.take()
+        }
+        let place = ServiceSetup.viewport(480, 480)
+        view.update(place)
+        var asked = requests()
+        while !asked.isEmpty {
+            asked.forEach(source.answer)
+            asked = requests()
+        }
+        scene.scheduler.spend(nanoseconds: 2_000_000_000)
+        let time = MonotonicTime(nanoseconds: scene.scheduler.now + 10_000_000_000)
+        let destination = ViewportDestination(viewport: ServiceSetup.viewport(2000, 480), time: time)
+        view.update(place, destination: destination)
+        let begun = requests()
+        #expect(begun.count == 1)
+        view.update(place)
+        scene.run()
+        #expect(begun.allSatisfy { !$0.isWanted })
+        begun.forEach { $0.cancel() }
+        #expect(requests().isEmpty)
+    }
+
     /// Prefetches that evict each other, as with plain LRU, end soon after the motion.
     @Test(arguments: [true, false]) func prefetchesThatEvictEachOtherEnd(isBlocking: Bool) throws {
         let service = VirtualService()
