@@ -12,7 +12,7 @@ struct CacheBench: ParsableCommand {
             Without a command it replays: `cachebench --memory-limit 32MiB` is `cachebench replay --memory-limit 32MiB`.
 
             Exit codes: 0 done, 1 a check failed, 2 a file, server or trace that cannot be used, 64 bad usage, \
-            130 interrupted.
+            130 ended by Ctrl-C.
             """,
         version: BenchVersion.program,
         subcommands: [

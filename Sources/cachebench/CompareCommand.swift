@@ -6,10 +6,11 @@ import PanTraces
 struct CompareCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "compare",
-        abstract: "Replay the same traces with several policies and budgets, and say how much of the gap each closes.",
+        abstract: "Replay the same traces with several policies and memory limits, side by side.",
         discussion: """
             Each policy has its usual order of eviction: the library's policy its own, the oracle Belady's, the others \
-            LRU. The gap lies between no prefetch and the oracle, with the same budget, workers and latency.
+            LRU. The column gap is the share of the way from the hit rate without prefetch to that of the oracle, with \
+            the same limit, workers and latency.
 
             Examples:
               cachebench compare --compressed-tier off traces/

@@ -9,9 +9,9 @@ struct LearnCommand: ParsableCommand {
         commandName: "learn",
         abstract: "Learn a profile of recorded sessions, for --profile and for applications.",
         discussion: """
-            Replays the traces in order, each with what those before it have taught. A profile says how likely which \
-            tiles are, and in how many sessions each place was viewed. It changes prefetching from three sessions on. \
-            Without places it changes nothing. Learn traces of one world together.
+            Replays the traces in order, each with the profile of those before it. A profile has the probabilities of \
+            tiles, by motion and distance, and the number of sessions in which each place was viewed. It changes \
+            prefetching from three sessions on. Without places it changes nothing. Learn traces of one world together.
 
             Examples:
               cachebench learn traces/ --output app.profile
