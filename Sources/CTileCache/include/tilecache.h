@@ -820,8 +820,9 @@ TILECACHE_API tilecache_status tilecache_unpin_tiles(
     tilecache_cache *cache, tilecache_layer layer, const tilecache_coordinate *tiles, size_t tile_count);
 
 /**
- * Prefetches tiles once: after the tiles that views need and before all predictions but urgent ones, whatever
- * the effort.
+ * Prefetches tiles once, under any effort and allowance; they wait for the allowance's ceilings.
+ *
+ * They come after needed tiles, margins and declared destinations, and before all predicted tiles that are not urgent.
  *
  * They are evicted like all others. Ignored are tiles that are resident, absent, failed or nonexistent, and those
  * beyond a quarter of the limit or 4,096 tiles.

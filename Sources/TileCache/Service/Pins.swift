@@ -266,9 +266,11 @@ extension TileCache {
         core.unpin(layer) { _ in runs }
     }
 
-    /// Prefetches tiles once, after needed tiles and before all other prefetches but urgent ones. Effort and allowance do not matter.
+    /// Prefetches tiles once, under any effort and allowance. They wait for the ceilings of
+    /// ``PrefetchAllowance/priced(_:)``.
     ///
-    /// Ignores tiles that are resident, absent, failed or not in the layer, and those beyond a quarter of the limit or
+    /// They come after needed tiles, margins and declared destinations, and before all predicted tiles that are not
+    /// urgent. Ignores tiles that are resident, absent, failed or not in the layer, and those beyond a quarter of the limit or
     /// 4,096 pending tiles.
     public func prefetch(_ tiles: [TileCoordinate], of layer: LayerID) { core.prefetch(tiles, of: layer) }
 }
