@@ -75,11 +75,13 @@ public final class TileView: Sendable {
         set { core.setLayers(newValue, ofView: id, makePolicy) }
     }
 
-    /// Handler called on ``callbackQueue`` when tiles that would improve the last frame are ready.
+    /// Handler called on ``callbackQueue`` when another frame would be better than the last one: draw again.
     ///
-    /// Fallbacks on a blank view count too. Also called if tiles of the last frame that are not needed take the room of
-    /// missing ones: the next frame leaves them out; and once these need no room any more, as after a permanent failure:
-    /// the next frame may have fallbacks again. Coalesced, never re-entrant, never called after shutdown.
+    /// Coalesced, never re-entrant, never called after shutdown. The causes:
+    ///
+    /// - Needed tiles are ready, or fallbacks for blank areas.
+    /// - Tiles of the last frame that are not needed take the room of missing ones. The next frame leaves them out.
+    /// - Missing tiles need no room any more, as after a permanent failure. The next frame may have fallbacks again.
     public var onTilesReady: (@Sendable () -> Void)? {
         get { core.read { $0.views[id]?.callback } }
         // The old handler may own frames and views, whose ends take the lock: release it outside of the lock.

@@ -1026,8 +1026,11 @@ TILECACHE_API tilecache_status tilecache_view_update_needed(
     tilecache_view *view, const tilecache_needed_tile *tiles, size_t tile_count, size_t tile_size);
 
 /**
- * Sets a function called when tiles that would improve the last frame are ready, or if tiles of it that are not needed
- * take the room of missing ones, or if these need no room any more, as after a permanent failure.
+ * Sets a function called when another frame would be better than the last one: draw again.
+ *
+ * Needed tiles are ready, or fallbacks for blank areas. Or tiles of the last frame that are not needed take the room of
+ * missing ones, and the next frame leaves them out. Or missing tiles need no room any more, as after a permanent
+ * failure, and the next frame may have fallbacks again.
  *
  * Called once for many tiles, on a thread of the library, one call at a time for each view, and never after shutdown.
  * When a call replaces the function, or the view is destroyed, a call on the library's thread may still be under way or
