@@ -110,8 +110,8 @@ package final class CacheHandle: Sendable {
     }
 }
 
-package func cacheHandle(_ handle: OpaquePointer?) throws(Failure) -> CacheHandle {
-    try object(handle, as: CacheHandle.self, "cache")
+package func cacheHandle(_ handle: OpaquePointer?, _ name: String = "cache") throws(Failure) -> CacheHandle {
+    try object(handle, as: CacheHandle.self, name)
 }
 
 /// Runs the body of a call on a layer of a cache.

@@ -55,7 +55,9 @@ private func write(
     _ isCached: UnsafeMutablePointer<Int32>?
 ) throws(Failure) {
     guard let isCached else { throw .isNull("is_cached") }
-    guard cached != nil else { throw .isNull("cached") }
+    guard let cached else { throw .isNull("cached") }
+    // Also if nothing is written, or a wrong size would be an error of some tiles only.
+    try checkSize(cached.pointee.struct_size, of: "cached")
     if let stored { try write(tilecache_freshness(stored), to: cached, "cached") }
     isCached.pointee = stored == nil ? 0 : 1
 }

@@ -18,7 +18,8 @@ private let largestStructureBytes = 4096
 private let mostElements = 1 << 20
 private let sizeBytes = MemoryLayout<Int>.size
 
-private func checkSize(_ bytes: Int, of name: String) throws(Failure) {
+/// Checks what a program declares as the size of a structure.
+func checkSize(_ bytes: Int, of name: String) throws(Failure) {
     guard bytes >= sizeBytes, bytes <= largestStructureBytes else {
         throw .argument("\(name)->struct_size must be sizeof the structure, not \(UInt(bitPattern: bytes))")
     }

@@ -58,9 +58,10 @@ extension tilecache_source_layer_info: VersionedStructure {
 
 private func source(
     of layer: tilecache_layer,
-    in cache: OpaquePointer?
+    in cache: OpaquePointer?,
+    _ name: String = "cache"
 ) throws(Failure) -> any PyramidTileSource {
-    let record = try cacheHandle(cache).record
+    let record = try cacheHandle(cache, name).record
     _ = try record.layer(layer)
     guard let source = record.source(of: layer) as? any PyramidTileSource else {
         throw .argument("layer \(layer) was not added by tilecache_add_source_layer()")
@@ -125,7 +126,7 @@ public func tileCacheShareSourceLayer(
 ) -> tilecache_status {
     attempt { () throws(Failure) in
         let handle = try cacheHandle(cache)
-        let source = try source(of: shared, in: owner)
+        let source = try source(of: shared, in: owner, "owner")
         guard let layer else { throw .isNull("layer") }
         let fields = try readOrDefaults(options, "options")
         let stores = try storeList(fields.stores, count: fields.store_count)

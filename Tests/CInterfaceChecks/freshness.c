@@ -39,9 +39,10 @@ static void fill_pixels(void *memory, size_t byte_count, tilecache_coordinate ti
 
 static tilecache_outcome load_dated(void *context, tilecache_pixels *pixels) {
     dated_source *source = context;
-    tilecache_freshness cached = {.struct_size = sizeof cached};
+    tilecache_freshness cached = {.struct_size = sizeof cached}, unset = {.struct_size = 0};
     int32_t is_cached = 7;
     if (tilecache_pixels_get_cached(pixels, &cached, &is_cached) != TILECACHE_OK ||
+        tilecache_pixels_get_cached(pixels, &unset, &is_cached) != TILECACHE_ERROR_INVALID_ARGUMENT ||
         tilecache_pixels_get_cached(pixels, NULL, &is_cached) != TILECACHE_ERROR_INVALID_ARGUMENT ||
         tilecache_pixels_get_cached(pixels, &cached, NULL) != TILECACHE_ERROR_INVALID_ARGUMENT ||
         tilecache_pixels_set_freshness(pixels, NULL) != TILECACHE_ERROR_INVALID_ARGUMENT)

@@ -105,6 +105,7 @@ static const char *check_folder(const char *folder) {
     EXPECT(info.world_width == 32 && info.loads == 4 && info.absent == 2);
     EXPECT_ARGUMENT(tilecache_share_source_layer(NULL, scene.cache, scene.layer, NULL, &again));
     EXPECT_ARGUMENT(tilecache_share_source_layer(second, NULL, scene.layer, NULL, &again));
+    EXPECT(strstr(tilecache_last_error(), "owner must not be NULL") != NULL);
     EXPECT_ARGUMENT(tilecache_share_source_layer(second, scene.cache, 77, NULL, &again));
     EXPECT_ARGUMENT(tilecache_share_source_layer(second, scene.cache, scene.layer, NULL, NULL));
     options.store_count = 33;
