@@ -92,8 +92,8 @@ public struct TextureSlots: Sendable {
 
     /// Maximum number of slots, clamped to 1...65,536.
     ///
-    /// A lower limit empties slots at once, except those of tiles on screen. These are uploaded again to lower slots, or
-    /// leave the screen; ``TextureFrame/slotCount`` says which slots still exist.
+    /// With the next frame, a lower limit empties the slots beyond it, except those of tiles on screen. These are uploaded
+    /// again to lower slots, or leave the screen; ``TextureFrame/slotCount`` says which slots still exist.
     public var slotLimit: Int {
         get { core.slotLimit }
         set { core.setSlotLimit(newValue) }

@@ -517,7 +517,7 @@ typedef struct tilecache_source {
     size_t struct_size;
     /** Passed to the functions. */
     void *context;
-    /** Called when the source will not be used again; may be NULL. */
+    /** Called when the source will not be used again and all of its requests are released; may be NULL. */
     tilecache_function destroy;
     /** Synchronous load: returns when the pixels are written. Called on worker threads, several at a time; may block.
      *  NULL if `request` is set. */
@@ -1301,8 +1301,8 @@ TILECACHE_API tilecache_status tilecache_texture_slots_note_uploads(
 /**
  * Changes the maximum number of slots, 1 to 65,536.
  *
- * A lower limit empties slots at once, except those of tiles on screen: tilecache_texture_frame_info.slot_count says
- * which slots still exist.
+ * With the next frame, a lower limit empties the slots beyond it, except those of tiles on screen:
+ * tilecache_texture_frame_info.slot_count says which slots still exist.
  */
 TILECACHE_API tilecache_status tilecache_texture_slots_set_limit(tilecache_texture_slots *slots, int32_t slot_limit);
 
