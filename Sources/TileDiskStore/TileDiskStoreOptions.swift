@@ -18,6 +18,9 @@ public struct TileDiskStoreOptions: Hashable, Sendable {
     /// Name of the VFS of SQLite, for tests. Default: that of the system.
     package var vfs: String?
 
+    /// Limits that a store takes, in bytes.
+    package static let limits = DiskBudget.smallestLimit...DiskBudget.largestLimit
+
     /// Creates settings.
     public init(
         writeBuffer: ByteCount = .mebibytes(4),
@@ -35,10 +38,9 @@ public struct TileDiskStoreOptions: Hashable, Sendable {
         func require(_ condition: Bool, _ text: String) throws(TileDiskStoreError) {
             if !condition { throw .invalidConfiguration(text) }
         }
-        let limits = DiskBudget.smallestLimit...DiskBudget.largestLimit
         try require(
-            limits ~= limit,
-            "the limit is \(limit) bytes; \(limits.lowerBound) ... \(limits.upperBound) expected"
+            Self.limits ~= limit,
+            "the limit is \(limit) bytes; \(Self.limits.lowerBound) ... \(Self.limits.upperBound) expected"
         )
         try require(
             writeBuffer >= .kibibytes(64) && writeBuffer <= .gibibytes(1),

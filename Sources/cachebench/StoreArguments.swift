@@ -15,8 +15,7 @@ struct StoreArguments: ParsableArguments {
     @Option(
         "Limit of all files of --disk, 4MiB to 32TiB.",
         OptionValue("bytes with a unit, 4MiB to 32TiB (512MiB, 2GiB)") { text in
-            // The limits that a disk store takes.
-            QuantityText.bytes(text).flatMap { (4 << 20...1 << 45).contains($0) ? $0 : nil }
+            QuantityText.bytes(text).flatMap { TileDiskStoreOptions.limits.contains($0) ? $0 : nil }
         },
         default: MemoryLimit.bytes(usualDiskLimit).description
     )
