@@ -116,7 +116,7 @@ extension DiskWriter {
             outcome.written += done - group.startIndex
             outcome.bytes += group[..<done].reduce(0) { $0 + $1.write.byteCount }
         }
-        for attempt in 0... {
+        while true {
             guard try makeRoom(pages: pages) else { throw SQLFailure.noRoom }
             do {
                 try perform {
@@ -128,10 +128,11 @@ extension DiskWriter {
                 }
                 break
             } catch {
-                // The estimate was too low, or the disk is full; freed pages need none of its room.
-                guard error.kind == .full, attempt < 3 else { throw error }
-                next = done
+                // The estimate was too low, or the disk is full; freed pages need none of its room. If so many do not
+                // help, the journal lacks room: further evictions, in every batch, would empty the store for nothing.
                 pages = try freePages + estimate
+                guard error.kind == .full, pages <= 4 * estimate else { throw error }
+                next = done
                 guard try makeFreePages(pages) else { break }
             }
         }

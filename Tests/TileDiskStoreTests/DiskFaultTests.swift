@@ -268,6 +268,29 @@ import TileCache
         #expect((100..<175).allSatisfy { store.bytes(MadeEntry.key($0)) != nil })
     }
 
+    /// Evictions do not help if the disk has no room for the journal. Each batch made further ones: of 1,120 entries 45
+    /// were left.
+    @Test func entriesAreNotEvictedForAJournalWithoutRoom() throws {
+        let (folder, disk) = (ScratchFolder(), FaultyDisk())
+        defer { withExtendedLifetime(folder) {} }
+        let store = try TileDiskStore(path: folder.path, byteLimit: .mebibytes(16), options: .test(disk))
+        func fill(_ numbers: Range<Int>) {
+            // As if the pause after a failure were over.
+            store.core.state.withLock { $0.pause.succeed() }
+            for number in numbers {
+                let key = MadeEntry.key(number)
+                store.put(key, MadeEntry.bytes(key, version: 1, count: 8000))
+            }
+            store.flush()
+        }
+        for batch in 0..<10 { fill(batch * 112..<batch * 112 + 112) }
+        store.core.queue.sync { store.core.freeBytes = { 0 } }
+        disk.set(.full(bytes: disk.state.withLock { $0.total } + 160_000))
+        for batch in 0..<200 { fill(11_200 + batch * 112..<11_210 + batch * 112) }
+        let entries = try #require(store.statistics.entries)
+        #expect(entries > 800 && store.statistics.failures > 0, "\(entries) entries")
+    }
+
     /// An entry is larger than the file, which cannot grow: the others stay.
     @Test func aFullDiskHasNoRoomForAnEntryLargerThanTheFile() throws {
         let (folder, disk) = (ScratchFolder(), FaultyDisk())
