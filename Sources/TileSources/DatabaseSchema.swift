@@ -23,12 +23,12 @@ struct DatabaseSchema {
         guard isView || sql.hasPrefix("CREATE TABLE ") else { return false }
         var rest = sql.utf8.dropFirst(isView ? 12 : 13)
         if let quote = rest.first, "\"'`[".utf8.contains(quote) { rest = rest.dropFirst() }
-        guard let key = Self.words(name.utf8[...]).first?.text,
+        guard let key = Self.words(Self.spaced(name.utf8)).first?.text,
             rest.lazy.map(Self.lower).starts(with: name.utf8.lazy.map(Self.lower))
         else { return false }
         rest = rest.dropFirst(name.utf8.count)
         guard let next = rest.first, !Self.isWord(next) else { return false }
-        let words = Self.words(rest)
+        let words = Self.words(Self.withoutComments(Self.spaced(rest)))
         // Common table expressions expand like views; `AS (` begins the expression of a generated column.
         let isUnsafe = words.contains { isView ? $0.text == "with" : $0.text == "as" && $0.opens }
         // Names of several words that share the first one count together.
@@ -72,10 +72,50 @@ struct DatabaseSchema {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
     }
 
+    /// A text in which byte order marks are spaces: SQLite skips one that begins a token.
+    private static func spaced(_ text: some Sequence<UInt8>) -> [UInt8] {
+        var bytes = Array(text)
+        for index in bytes.indices.dropLast(2)
+        where bytes[index] == 0xEF && bytes[index + 1] == 0xBB && bytes[index + 2] == 0xBF {
+            bytes.replaceSubrange(index..<index + 3, with: [32, 32, 32])
+        }
+        return bytes
+    }
+
+    /// A text in which comments are spaces, up to its first variable: SQLite reads `$a(...)` as a name, whatever is in it.
+    private static func withoutComments(_ text: [UInt8]) -> [UInt8] {
+        var bytes = text
+        var quote: UInt8?
+        var place = 0
+        while place < bytes.count {
+            let byte = bytes[place]
+            let next = place + 1 < bytes.count ? bytes[place + 1] : 0
+            var end = place + 1
+            if let mark = quote {
+                if byte == mark { quote = nil }
+            } else if "\"'`[".utf8.contains(byte) {
+                quote = byte == UInt8(ascii: "[") ? UInt8(ascii: "]") : byte
+            } else if "$@:#".utf8.contains(byte) {
+                break
+            } else if byte == UInt8(ascii: "-"), next == byte {
+                end = bytes[place...].firstIndex(of: 10) ?? bytes.count
+            } else if byte == UInt8(ascii: "/"), next == UInt8(ascii: "*") {
+                end = place + 2
+                while end < bytes.count, !bytes[end...].starts(with: "*/".utf8) { end += 1 }
+                end = min(end + 2, bytes.count)
+            }
+            if end > place + 1 {
+                bytes.replaceSubrange(place..<end, with: repeatElement(32, count: end - place))
+            }
+            place = end
+        }
+        return bytes
+    }
+
     /// Splits a text into words in lower case. With each: whether a parenthesis or a comment follows.
-    private static func words(_ text: Substring.UTF8View) -> [(text: String, opens: Bool)] {
+    private static func words(_ text: [UInt8]) -> [(text: String, opens: Bool)] {
         var words: [(text: String, opens: Bool)] = []
-        var rest = text
+        var rest = text[...]
         while let start = rest.firstIndex(where: isWord) {
             let end = rest[start...].firstIndex { !isWord($0) } ?? rest.endIndex
             rest = rest[start...]

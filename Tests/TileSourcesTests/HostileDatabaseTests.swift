@@ -65,6 +65,17 @@ import Testing
             tile_data AS/**/(replace(a, a || 'b', 'c')))
             """, nil, "generated columns"
         ),
+        // SQLite skips a byte order mark.
+        (
+            """
+            CREATE TABLE tiles (zoom_level, tile_column, tile_row, a TEXT,
+            tile_data AS \u{FEFF}(replace(a, a || 'b', 'c')))
+            """, nil, "generated columns"
+        ),
+        (
+            "CREATE VIEW tiles AS \u{FEFF}\(counting) SELECT \(columns), hex(zeroblob(15000000)) AS tile_data FROM c",
+            nil, "common table expressions"
+        ),
         ("CREATE VIRTUAL TABLE tiles USING fts5(zoom_level, tile_column, tile_row, tile_data)", nil, "no such module"),
         ("CREATE VIEW tiles AS SELECT \(columns), value AS tile_data FROM json_each('[1, 2]')", nil, "was expected"),
         ("CREATE VIEW tiles AS SELECT \(columns), name AS tile_data FROM pragma_database_list", nil, "was expected"),
@@ -208,6 +219,10 @@ import Testing
         SELECT CAST(17 - z AS INTEGER) AS zoom_level, x AS tile_column, (1 << (17 - z)) - 1 - y AS tile_row,
         coalesce(d, x'') AS tile_data FROM a UNION SELECT z, x, y, d FROM b ORDER BY 1
         """,
+        """
+        CREATE TABLE tiles (zoom_level INT, -- known as (z), with y from the bottom
+        tile_column INT, tile_row INT, note TEXT DEFAULT '/*', tile_data /* kept as (jpg | png) */ BLOB)
+        """,
     ]
 
     @Test(arguments: layouts.indices) func layoutsOfRealSetsOpen(index: Int) throws {
@@ -248,6 +263,10 @@ import Testing
             ("", "CREATE TABLE x(y)"),
             ("tiles", "CREATE VIEW tiles2 AS SELECT 1"), ("!", "CREATE VIEW \"!\" AS SELECT 1"), ("t", "SELECT 1"),
         ] { expectAdded(&schema, name, sql, false) }
+        // What SQLite reads as a variable's name is no comment.
+        var variables = DatabaseSchema()
+        expectAdded(&variables, "tiles", "CREATE VIEW tiles AS SELECT $a(/*) FROM (WITH c AS (SELECT 1) SELECT 1)")
+        #expect(variables.refusal(of: "tiles") != nil)
         expectAdded(&schema, "x_index", "CREATE UNIQUE INDEX x_index ON tiles (a)")
         // A hundred words in the tenth power of two are too many, in the sixth they are not.
         var views = DatabaseSchema()
