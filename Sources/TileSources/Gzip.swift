@@ -2,6 +2,13 @@ import CTileZlib
 
 /// Decompresses gzip (RFC 1952) from untrusted bytes.
 enum Gzip {
+    /// Decompresses what begins as gzip does, whatever the headers of an answer say. Returns other bytes as they are.
+    ///
+    /// Neither an image nor JSON nor XML begins so.
+    static func plain(_ bytes: [UInt8], limit: Int) -> Result<[UInt8], TileLoadFailure> {
+        bytes.starts(with: [0x1F, 0x8B]) ? inflate(bytes, limit: limit) : .success(bytes)
+    }
+
     /// Decompresses the first member.
     ///
     /// - Parameters:

@@ -15,20 +15,10 @@ final class HTTPDocument: HTTPJob {
         let document = HTTPDocument(address, limit: limit)
         engine.add(document)
         switch document.answer.wait() {
-        case .success(let bytes): return try decompressed(bytes, address, limit: limit)
-        case .failure(let failure): throw TileSourceError(address, failure.message)
-        }
-    }
-
-    /// Decompresses what begins as gzip does, whatever the headers say; neither JSON nor XML begins so.
-    private static func decompressed(
-        _ bytes: [UInt8],
-        _ address: String,
-        limit: Int
-    ) throws(TileSourceError) -> [UInt8] {
-        guard bytes.starts(with: [0x1F, 0x8B]) else { return bytes }
-        switch Gzip.inflate(bytes, limit: limit) {
-        case .success(let text): return text
+        case .success(let bytes):
+            do { return try Gzip.plain(bytes, limit: limit).get() } catch {
+                throw TileSourceError(address, error.message)
+            }
         case .failure(let failure): throw TileSourceError(address, failure.message)
         }
     }

@@ -132,7 +132,7 @@ public final class HTTPTileSource: TileSource, TileDecoder, PyramidTileSource {
     ) throws(TileSourceError) {
         try options.check(address)
         try http.check(address)
-        delivery = HTTPDelivery(options, keeping: http.keptAnswers)
+        delivery = HTTPDelivery(options, http)
         guard let engine = HTTPEngine(http, counter: delivery.counter, wallClock: wallClock) else {
             throw TileSourceError(address, "libcurl cannot begin")
         }
@@ -212,11 +212,13 @@ final class DecodeQueues: Sendable {
 final class HTTPDelivery: Sendable {
     let images: TileDelivery
     let kept: KeptAnswers
+    private let largestTile: Int
     private let queues = DecodeQueues()
 
-    init(_ options: TileSourceOptions, keeping memory: ByteCount) {
+    init(_ options: TileSourceOptions, _ http: HTTPTileOptions) {
         images = TileDelivery(options)
-        kept = KeptAnswers(limit: memory.bytes)
+        kept = KeptAnswers(limit: http.keptAnswers.bytes)
+        largestTile = http.largestTile.bytes
     }
 
     var counter: SourceCounter { images.counter }
@@ -242,7 +244,14 @@ final class HTTPDelivery: Sendable {
         from address: String
     ) {
         let tile = request.tile
-        request.complete { pixels in
+        var answer = answer
+        // Some servers compress in spite of `identity`.
+        do { answer.bytes = try Gzip.plain(answer.bytes, limit: largestTile).get() } catch {
+            counter.count(error, of: address)
+            kept.forget(tile)
+            return request.fail(.transient(retryAfter: .seconds(1)))
+        }
+        request.complete { [answer] pixels in
             // Before the bytes are kept: stores are given both at once.
             pixels.freshness = answer.freshness
             let failure = answer.bytes.withUnsafeBytes { images.write($0, place, of: address, into: &pixels) }

@@ -221,6 +221,17 @@ struct HTTPTileSourceTests {
         #expect(scene.cache.shutdown())
     }
 
+    /// Some servers compress in spite of `Accept-Encoding: identity`.
+    @Test func gzipThatWasNotAskedForIsDecompressed() throws {
+        let scene = try Scene("gzip,etag")
+        #expect(scene.look())
+        scene.cache.invalidate(scene.layer, keepsStale: false)
+        #expect(scene.look())
+        let statistics = scene.source.statistics
+        #expect(statistics.failureCount == 0 && statistics.notModified >= 63)
+        #expect(scene.cache.shutdown())
+    }
+
     @Test func redirectionsAreFollowed() throws {
         let scene = try Scene("redirect")
         #expect(scene.look())

@@ -16,10 +16,12 @@ Modes, joined by commas:
   busy        the first request for each tile has the status 429 with Retry-After
   huge        every answer is 3 MB
   babble      bytes that belong to no answer follow each one
+  gzip        every tile is compressed by gzip, though it is not asked for
   redirect    every address leads to another one first
   log         each answer is a line "STATUS PATH" in FOLDER/answers
   NAME:VALUE  a header of every tile, and of every answer that it is unchanged or absent
 """
+import gzip
 import http.server
 import os
 import sys
@@ -113,6 +115,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         with open(path, "rb") as file:
             body = file.read()
         headers = list(own_headers)
+        if "gzip" in modes:
+            body = gzip.compress(body, mtime=0)
+            headers.append(("Content-Encoding", "gzip"))
         if "etag" in modes:
             tag = '"%x"' % hash(body)
             headers.append(("ETag", tag))
