@@ -36,7 +36,7 @@ public final class DeepZoomTileSource: BlockingTileSource, TileDecoder, PyramidT
         try options.check(path)
         let own = DataSetName.file(path)
         let file = Files.read(path, limit: DeepZoomDescriptor.largestFile)
-        descriptor = try DeepZoomDescriptor(file.required(path, "a Deep Zoom descriptor (.dzi)"), path: path)
+        var descriptor = try DeepZoomDescriptor(file.required(path, "a Deep Zoom descriptor (.dzi)"), path: path)
         let stem = path.hasSuffix(".dzi") || path.hasSuffix(".xml") ? String(path.dropLast(4)) : path
         folder = Files.fromRoot(stem + "_files")
         guard let names = Files.names(in: folder) else {
@@ -56,6 +56,11 @@ public final class DeepZoomTileSource: BlockingTileSource, TileDecoder, PyramidT
         var count = 1
         while count <= last, size << (count - 1) < max(descriptor.width, descriptor.height) { count += 1 }
         firstLevel = last - count + 1
+        // Some writers state another format than that of the files, or another spelling.
+        let first = "\(folder)/\(firstLevel)/0_0."
+        let endings = [descriptor.fileExtension] + DeepZoomDescriptor.formats
+        descriptor.fileExtension = endings.first { Files.size(first + $0) > 0 } ?? endings[0]
+        self.descriptor = descriptor
         do {
             pyramid = try TilePyramid(
                 worldWidth: Double(descriptor.width),

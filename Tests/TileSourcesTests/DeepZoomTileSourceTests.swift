@@ -76,6 +76,14 @@ import Testing
         #expect(source.statistics.lastFailure?.hasSuffix("32 x 32 pixels was expected, not 32 x 33") == true)
     }
 
+    /// Some writers state another format than that of their files.
+    @Test(arguments: ["jpg", "PNG", "png"]) func filesMayHaveAnotherFormat(format: String) throws {
+        let image = TestImage(width: 32, height: 20)
+        folder.write(image.png, to: "image_files/5/0_0.png")
+        let source = try DeepZoomTileSource(path: write(descriptor(32, 20, 32, 0, format)))
+        #expect(try source.loaded(0, 0, 0).outcome == .pixels)
+    }
+
     @Test func whatIsNoDescriptorIsSaid() throws {
         func said(_ text: String) -> String {
             let path = write(text)
