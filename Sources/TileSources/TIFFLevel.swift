@@ -37,6 +37,7 @@ struct TIFFLevel: Sendable {
     private var offsets: [UInt64]
     private var counts: [UInt32]
 
+    static let tileSides = TileSourceOptions.tileSizes
     /// Maximum number of tiles of all levels; each takes 12 bytes.
     static let largestCount = 1 << 22
     /// Maximum bytes of a decoded tile before it is converted.
@@ -67,6 +68,15 @@ struct TIFFLevel: Sendable {
     /// Whether a directory has tiles.
     static func isTiled(_ directory: TIFFDirectory) -> Bool { directory.has(.tileWidth) && directory.has(.tileOffsets) }
 
+    /// Reads the size of a directory's tiles alone.
+    static func tileSize(
+        _ directory: TIFFDirectory,
+        _ bytes: inout TIFFBytes
+    ) throws(TileSourceError) -> (width: Int, height: Int) {
+        let width = try directory.number(.tileWidth, 1...1 << 30, &bytes)
+        return (width, try directory.number(.tileLength, 1...1 << 30, &bytes))
+    }
+
     /// Reads a directory's size alone.
     static func size(
         _ directory: TIFFDirectory,
@@ -89,8 +99,8 @@ struct TIFFLevel: Sendable {
         (width, height) = try Self.size(directory, &bytes)
         let isTiled = Self.isTiled(directory)
         if isTiled {
-            tileWidth = try directory.number(.tileWidth, 16...4096, &bytes)
-            tileHeight = try directory.number(.tileLength, 16...4096, &bytes)
+            tileWidth = try directory.number(.tileWidth, Self.tileSides, &bytes)
+            tileHeight = try directory.number(.tileLength, Self.tileSides, &bytes)
         } else {
             let most = Int(UInt32.max)
             (tileWidth, tileHeight) = (

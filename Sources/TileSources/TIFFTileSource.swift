@@ -25,6 +25,7 @@ public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSourc
     private let reader: ByteRangeReader
     private let delivery: TileDelivery
     private let largestTile: Int
+    private let leftOut: String?
 
     /// Opens a file and reads its directories.
     ///
@@ -57,8 +58,7 @@ public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSourc
         reader = file.reader
         let place = reader.name
         do throws(TileSourceError) {
-            let (levels, metadata) = try Self.levels(&file)
-            (self.levels, self.metadata) = (levels, metadata)
+            (levels, metadata, leftOut) = try Self.levels(&file)
             pyramid = try Self.pyramid(levels, place, wrapsX: options.wrapsX)
         } catch {
             reader.stop()
@@ -84,8 +84,9 @@ public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSourc
     /// Memory of directories. It counts against the limit of each cache with a layer of this source.
     public var heldMemory: ByteCount { .bytes(levels.map(\.byteCount).reduce(metadata.byteCount, +)) }
 
-    /// A warning if the file was found to have changed since it was opened. Otherwise `nil`.
-    public var warning: String? { reader.isChanged ? "\(name): \(RangeRule.changed)" : nil }
+    /// A warning if the file was found to have changed since it was opened, or if an overview was left out. Otherwise
+    /// `nil`.
+    public var warning: String? { (reader.isChanged ? RangeRule.changed : leftOut).map { "\(name): \($0)" } }
 
     /// Starts to read a tile.
     public func requestTile(_ request: TileRequest) {
@@ -170,8 +171,10 @@ public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSourc
 }
 
 extension TIFFTileSource {
-    /// Reads all directories and chooses those of the first image.
-    private static func levels(_ file: inout TIFFFile) throws(TileSourceError) -> ([TIFFLevel], TIFFMetadata) {
+    /// Reads all directories and chooses those of the first image. The text describes an overview that was left out.
+    private static func levels(
+        _ file: inout TIFFFile
+    ) throws(TileSourceError) -> ([TIFFLevel], TIFFMetadata, String?) {
         let (main, format, name) = (file.main, file.format, file.reader.name)
         guard TIFFLevel.isTiled(main) else {
             let (width, height) = try TIFFLevel.size(main, &file.bytes)
@@ -194,16 +197,31 @@ extension TIFFTileSource {
             others.append(directory)
             offset = directory.next
         }
+        var leftOut: String?
         for directory in others where TIFFLevel.isTiled(directory) {
             // Masks are no pixels.
             let kind = try directory.number(.newSubfileType, 0...Int(UInt32.max), default: 0, &file.bytes)
             let (width, height) = try TIFFLevel.size(directory, &file.bytes)
             let world = (width: levels[0].width, height: levels[0].height)
-            guard kind & 4 == 0, let scale = Overview.scale(width: width, height: height, of: world, within: 2),
-                scale > 1, !levels.contains(where: { $0.scale == scale })
+            var found = Overview.scale(width: width, height: height, of: world, within: 2)
+            let isFilled = found == nil
+            if isFilled { found = try filledScale(directory, of: levels, &file) }
+            guard kind & 4 == 0, let scale = found, scale > 1,
+                !levels.contains(where: { $0.scale == scale })
             else { continue }
+            let tile = try TIFFLevel.tileSize(directory, &file.bytes)
+            guard TIFFLevel.tileSides.contains(tile.width), TIFFLevel.tileSides.contains(tile.height) else {
+                leftOut =
+                    "its overview of \(width) x \(height) pixels is left out: tiles of 16 to 4096 pixels a side were "
+                    + "expected, not \(tile.width) x \(tile.height)"
+                continue
+            }
             var level = try TIFFLevel(directory, isLittle: format.isLittle, room: room, &file.bytes)
             level.scale = scale
+            if isFilled {
+                level.width = (world.width - 1) / Int(scale) + 1
+                level.height = (world.height - 1) / Int(scale) + 1
+            }
             room -= level.count
             levels.append(level)
         }
@@ -219,7 +237,28 @@ extension TIFFTileSource {
         }
         metadata.geoNumbers = try main.reals(.geoDoubleParams, &file.bytes) ?? []
         metadata.geoText = try main.text(.geoAsciiParams, &file.bytes)
-        return (levels, metadata)
+        return (levels, metadata, leftOut)
+    }
+
+    /// Scale of an overview of Philips's scanners, whose size is that of its tiles: the last ones are filled up.
+    ///
+    /// Each level halves the one before, which tells the scale of those that fit in one tile.
+    private static func filledScale(
+        _ directory: TIFFDirectory,
+        of levels: [TIFFLevel],
+        _ file: inout TIFFFile
+    ) throws(TileSourceError) -> Double? {
+        guard try file.main.text(.software, &file.bytes)?.hasPrefix("Philips") == true else { return nil }
+        let (width, height) = try TIFFLevel.size(directory, &file.bytes)
+        let tile = try TIFFLevel.tileSize(directory, &file.bytes)
+        func isFilled(_ side: Int, _ tile: Int, _ whole: Int, _ scale: Int) -> Bool {
+            side == ((whole - 1) / scale / tile + 1) * tile
+        }
+        let world = levels[0]
+        return (1...20).map { 1 << $0 }.first { scale in
+            isFilled(width, tile.width, world.width, scale) && isFilled(height, tile.height, world.height, scale)
+                && !levels.contains { $0.scale == Double(scale) }
+        }.map { Double($0) }
     }
 
     private static func pyramid(

@@ -109,6 +109,39 @@ import Testing
         #expect(server.asked.count <= count + 2 && server.asked[0] == 0..<65_536)
     }
 
+    /// Philips's scanners fill up the last tiles of a level, and state its size with them.
+    @Test func overviewsWithFilledTilesAreFound() throws {
+        let images = [(192, 160), (96, 80), (48, 40), (24, 20), (12, 10)].enumerated().map {
+            TestImage(width: $1.0, height: $1.1, seed: $0)
+        }
+        var directories = images.map { image in
+            let (width, height) = ((image.width + 31) / 32 * 32, (image.height + 31) / 32 * 32)
+            return MadeTIFF.Directory(image.part(x: 0, y: 0, width: width, height: height))
+        }
+        let other = try TIFFTileSource(write(MadeTIFF(directories: directories)))
+        #expect(other.pyramid.levels.count == 1)
+        directories[0].more = [.init(tag: 305, type: 2, values: "Philips DP v1.0".utf8.map(UInt64.init) + [0])]
+        let source = try TIFFTileSource(write(MadeTIFF(directories: directories)), options: straight)
+        #expect(source.pyramid.levels.map(\.worldPixelsPerPixel) == [16, 8, 4, 2, 1])
+        for (level, image) in images.reversed().enumerated() { try expect(source, level, image) }
+    }
+
+    /// An overview with tiles of another size than any layer has is left out, and the others are shown.
+    @Test func overviewsWithTilesThatAreTooSmall() throws {
+        let images = [(200, 130), (100, 65), (50, 33)].enumerated().map {
+            TestImage(width: $1.0, height: $1.1, seed: $0)
+        }
+        var directories = images.map { MadeTIFF.Directory($0) }
+        directories[1].tile = 8
+        let source = try TIFFTileSource(write(MadeTIFF(directories: directories)), options: straight)
+        #expect(source.pyramid.levels.map(\.worldPixelsPerPixel) == [4, 1])
+        try expect(source, 0, images[2])
+        #expect(source.warning?.contains("overview of 100 x 65 pixels is left out") == true)
+        directories[0].tile = 8
+        let place = write(MadeTIFF(directories: directories))
+        #expect(message { _ = try TIFFTileSource(place) }.contains("TileWidth of 16 to 4096"))
+    }
+
     /// The width of a tall image says little about the scale, and may be the same for several levels.
     @Test(arguments: [false, true]) func overviewsOfLongImagesAreFound(isTall: Bool) throws {
         let images = [(37, 1184), (19, 592), (10, 296), (5, 148), (1, 37), (1, 19)].enumerated().map {
