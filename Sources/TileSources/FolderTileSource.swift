@@ -21,7 +21,8 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidTil
     /// (`TileCache.invalidate`) to have them read.
     public let dataSet: [String]
 
-    /// A warning if the folder's metadata states another order of rows than the layout; otherwise `nil`.
+    /// A warning if the folder's metadata states another order of rows than the layout, or if tiles lie outside of the
+    /// world's square; otherwise `nil`.
     public let warning: String?
 
     private let root: String
@@ -66,7 +67,9 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidTil
         }
         name = path
         root = Files.fromRoot(path)
-        warning = FolderMetadata.warning(path, names: names, layout: layout)
+        warning =
+            FolderMetadata.warning(path, names: names, layout: layout)
+            ?? Self.warning(ofFolders: "\(path)/\(first)", first)
         zooms = first...last
         fileExtension = sample.fileExtension
         if let size = options.tileSize { tileSize = size } else { tileSize = try Self.tileSize(of: sample.path) }
@@ -79,6 +82,18 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidTil
         pyramid = try MapPyramid.make(zooms, of: path, tileSize: tileSize, wrapsX: options.wrapsX)
         let world = PixelRect(minX: 0, minY: 0, maxX: pyramid.worldWidth, maxY: pyramid.worldHeight)
         contents = Self.contents(of: "\(path)/\(first)", zoom: first, layout, in: world) ?? world
+    }
+
+    /// Describes tiles of a world that is wider than high, as of `gdal2tiles --profile=geodetic --tmscompatible`.
+    private static func warning(ofFolders folder: String, _ zoom: Int) -> String? {
+        let last = (1 << zoom) - 1
+        let beyond = Files.names(in: folder, limit: 4096)?.lazy.compactMap {
+            TileFolderLayout.number($0, within: last + 1...1 << 31)
+        }.first
+        return beyond.map {
+            "\(folder)/\($0): folders of 0 to \(last) were expected at zoom \(zoom), that of a square world; the others "
+                + "are not shown"
+        }
     }
 
     /// Area that the tiles of a zoom cover; `nil` if there are none, or very many.

@@ -125,6 +125,15 @@ import TileSources
         #expect(try warning(right) == nil)
     }
 
+    /// A world of two squares, as of gdal2tiles with `--profile=geodetic --tmscompatible`, is shown in part.
+    @Test func tilesOutsideOfTheSquareAreAWarning() throws {
+        writePyramid(0...1) { _, _, _ in false }
+        #expect(try FolderTileSource(path: folder.path).warning == nil)
+        folder.write(image(0, 1, 0).png, to: "0/1/0.png")
+        let warning = try #require(try FolderTileSource(path: folder.path).warning)
+        #expect(warning.hasPrefix("\(folder.path)/0/1: folders of 0 to 0 were expected at zoom 0"))
+    }
+
     @Test func failuresAreCountedAndNamed() throws {
         writePyramid(0...1) { _, _, _ in false }
         folder.write([1, 2, 3], to: "1/0/0.png")
