@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import CacheBenchKit
@@ -176,8 +177,8 @@ import Testing
         let two = try JSONText.of(ReplayResult(traces: [report, report], total: report, sources: [report]))
         // One trace and several have the same structure.
         for text in [one, two] {
-            var parser = JSONParser(Array(text.utf8))
-            guard case .object(let fields) = try parser.parse(), case .array(let traces)? = fields["traces"],
+            let tree = try JSONDecoder().decode(JSONTree.self, from: Data(text.utf8))
+            guard case .object(let fields) = tree, case .array(let traces)? = fields["traces"],
                 case .object(let trace)? = traces.first
             else { throw ReplayError("traces are expected") }
             #expect(Set(fields.keys) == ["schema", "traces", "total", "sources"])

@@ -13,13 +13,31 @@ package indirect enum JSONTree: Sendable, Hashable {
     case null
 }
 
+extension JSONTree: Decodable {
+    package init(from decoder: any Decoder) throws {
+        let value = try decoder.singleValueContainer()
+        if let number = try? value.decode(Double.self) {
+            self = .number(number)
+        } else if let text = try? value.decode(String.self) {
+            self = .text(text)
+        } else if value.decodeNil() {
+            self = .null
+        } else if let flag = try? value.decode(Bool.self) {
+            self = .flag(flag)
+        } else if let elements = try? value.decode([JSONTree].self) {
+            self = .array(elements)
+        } else {
+            self = .object(try value.decode([String: JSONTree].self))
+        }
+    }
+}
+
 extension JSONTree {
-    /// Maximum file size of ``init(reading:)``: parsing takes 10 times as much memory, at most 40.
+    /// Maximum file size of ``init(reading:)``.
     static let maximumFileBytes = 32 << 20
 
     package init(encoding report: some Encodable) throws {
-        var parser = JSONParser(Array(try JSONEncoder().encode(report)))
-        self = try parser.parse()
+        self = try JSONDecoder().decode(JSONTree.self, from: JSONEncoder().encode(report))
     }
 
     /// Reads an earlier report.
@@ -30,12 +48,19 @@ extension JSONTree {
         guard bytes.count <= maximumBytes else {
             throw ReplayError("\(path): a JSON report of at most \(maximumBytes >> 20) MiB is expected")
         }
-        // Editors put a byte order mark first.
-        var parser = JSONParser(bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes)
-        do { self = try parser.parse() } catch {
-            throw ReplayError("\(path): a report as --format json writes it is expected; \(error.description)")
+        guard let report = try? JSONDecoder().decode(JSONTree.self, from: Data(bytes)), case .object = report,
+            report.pathBytes(0) <= 16 * bytes.count + 65_536
+        else { throw ReplayError("\(path): a report as --format json writes it is expected") }
+        self = report
+    }
+
+    /// Bytes of the paths of all values, which ``leaves`` lists: a long name may have many values.
+    private func pathBytes(_ before: Int) -> Int {
+        switch self {
+        case .object(let fields): fields.reduce(before) { $0 + $1.value.pathBytes(before + $1.key.utf8.count + 1) }
+        case .array(let elements): elements.reduce(before) { $0 + $1.pathBytes(before) }
+        default: before
         }
-        guard case .object = self else { throw ReplayError("\(path): a JSON object is expected") }
     }
 
     /// Reads the file's bytes up to a maximum, since a device may have no end.
