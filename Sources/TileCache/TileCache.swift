@@ -54,7 +54,7 @@ public final class TileCache: Sendable {
         package var grantsBookkeeping = false
         package var clock: @Sendable () -> Int64 = { MonotonicTime.now.nanoseconds }
         /// Seconds since 1970, for the expiry of stored tiles.
-        package var wallClock: @Sendable () -> Int64 = { Int64(time(nil)) }
+        package var wallClock: @Sendable () -> Int64 = wallClockSeconds
         package var executor = Executor()
         /// Bytes of a page of memory, a multiple of the system's.
         package var pageBytes = MemoryRegion.systemPageBytes

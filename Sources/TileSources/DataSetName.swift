@@ -41,7 +41,8 @@ enum DataSetName {
         return String(cString: resolved)
     }
 
-    private static func time(_ status: stat) -> String {
+    /// Modification time.
+    static func time(_ status: stat) -> String {
         #if canImport(Darwin)
             let time = status.st_mtimespec
         #else

@@ -27,16 +27,12 @@ final class HTTPDocument: HTTPJob {
     var isDemand: Bool { true }
     /// Without this line a server may send any coding (RFC 9110, 12.5.3). Some store their files as gzip.
     var lines: [String] { ["Accept-Encoding: gzip"] }
-    var kept: KeptAnswer? { nil }
-    var stored: TileStoreFreshness? { nil }
 
     func onCancel(_ handler: @escaping @Sendable () -> Void) { self.handler.withLock { $0 = handler } }
 
     func holds(_ bytes: Int) -> Bool { true }
 
     func wants(_ answer: HTTPAnswerHead) -> Bool { answer.status == 200 }
-
-    func isAbsence(_ status: Int, _ options: HTTPTileOptions) -> Bool { false }
 
     func end(_ answer: HTTPAnswerHead, _ options: HTTPTileOptions) -> FetchEnd {
         RetryRule.end(status: answer.status, absentStatuses: [], retryAfterSeconds: answer.retryAfterSeconds)

@@ -27,9 +27,9 @@ protocol HTTPJob: AnyObject, Sendable {
     var limit: Int { get }
     /// Header lines besides those of the options.
     var lines: [String] { get }
-    /// Answer of an earlier fetch, for a conditional request.
+    /// Answer of an earlier fetch, for a conditional request. Default: none.
     var kept: KeptAnswer? { get }
-    /// Validators of a stored tile, for a conditional request.
+    /// Validators of a stored tile, for a conditional request. Default: none.
     var stored: TileStoreFreshness? { get }
 
     /// Sets a handler called once when the job is no longer wanted.
@@ -41,7 +41,7 @@ protocol HTTPJob: AnyObject, Sendable {
     /// Whether the body of an answer is wanted, before it comes.
     func wants(_ answer: HTTPAnswerHead) -> Bool
 
-    /// Whether a status means that there is nothing, even that of a redirection.
+    /// Whether a status means that there is nothing, even that of a redirection. Default: never; it is followed.
     func isAbsence(_ status: Int, _ options: HTTPTileOptions) -> Bool
 
     /// Determines how a whole answer ends.
@@ -59,7 +59,10 @@ protocol HTTPJob: AnyObject, Sendable {
 
 extension HTTPJob {
     var home: String { address }
+    var kept: KeptAnswer? { nil }
+    var stored: TileStoreFreshness? { nil }
 
+    func isAbsence(_ status: Int, _ options: HTTPTileOptions) -> Bool { false }
     func rest() {}
 }
 

@@ -1,14 +1,6 @@
 import Dispatch
 import TileCache
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 /// Byte ranges of a file on a web server.
 final class HTTPRanges: Sendable {
     private struct Waiter {
@@ -58,7 +50,7 @@ final class HTTPRanges: Sendable {
 
     /// Sends nothing yet; `nil` if libcurl cannot start.
     init?(_ address: String, _ options: HTTPTileOptions, counter: SourceCounter) {
-        guard let engine = HTTPEngine(options, counter: counter, wallClock: { Int64(time(nil)) }) else { return nil }
+        guard let engine = HTTPEngine(options, counter: counter, wallClock: wallClockSeconds) else { return nil }
         (self.address, self.options, self.engine, self.counter) = (address, options, engine, counter)
     }
 
@@ -230,8 +222,6 @@ final class HTTPRangeJob: HTTPJob {
     var lines: [String] {
         ["Range: bytes=\(group.range.lowerBound)-\(group.range.upperBound - 1)", "Accept-Encoding: identity"]
     }
-    var kept: KeptAnswer? { nil }
-    var stored: TileStoreFreshness? { nil }
 
     func onCancel(_ handler: @escaping @Sendable () -> Void) {
         let isUnwanted = state.withLock { state -> Bool in
@@ -273,9 +263,6 @@ final class HTTPRangeJob: HTTPJob {
         }
         return false
     }
-
-    /// Redirections are followed, whatever means that a tile of a server is absent.
-    func isAbsence(_ status: Int, _ options: HTTPTileOptions) -> Bool { false }
 
     func wants(_ answer: HTTPAnswerHead) -> Bool {
         RangeRule.end(answer, asked: group.range, pin: pin, isWhole: false) == .delivered

@@ -1,14 +1,6 @@
 import Dispatch
 public import TileCache
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 /// Tiles from a server, by an address template, or as IIIF or WMTS describes them. A template has places for zoom,
 /// column and row.
 ///
@@ -53,7 +45,7 @@ public final class HTTPTileSource: TileSource, TileDecoder, PyramidTileSource {
         http: HTTPTileOptions = HTTPTileOptions(),
         options: TileSourceOptions = TileSourceOptions()
     ) throws(TileSourceError) {
-        try self.init(template: template, http: http, options: options, wallClock: { Int64(time(nil)) })
+        try self.init(template: template, http: http, options: options, wallClock: wallClockSeconds)
     }
 
     /// - Parameter wallClock: Seconds since 1970, UTC.
@@ -93,7 +85,7 @@ public final class HTTPTileSource: TileSource, TileDecoder, PyramidTileSource {
         options: TileSourceOptions = TileSourceOptions()
     ) throws(TileSourceError) {
         let place = try IIIFImage.description(of: address)
-        try self.init(address, http, options, { Int64(time(nil)) }) { engine throws(TileSourceError) in
+        try self.init(address, http, options, wallClockSeconds) { engine throws(TileSourceError) in
             let bytes = try HTTPDocument.get(place, limit: IIIFImage.largestFile, engine)
             let image = try IIIFImage(bytes, address: place, tileSize: options.tileSize)
             return try image.served(as: address, home: place, wrapsX: options.wrapsX)
@@ -115,7 +107,7 @@ public final class HTTPTileSource: TileSource, TileDecoder, PyramidTileSource {
         options: TileSourceOptions = TileSourceOptions()
     ) throws(TileSourceError) {
         let choice = try WMTSChoice(address)
-        try self.init(address, http, options, { Int64(time(nil)) }) { engine throws(TileSourceError) in
+        try self.init(address, http, options, wallClockSeconds) { engine throws(TileSourceError) in
             let bytes = try HTTPDocument.get(choice.address, limit: WMTSLayer.largestFile, engine)
             let layer = try WMTSLayer(bytes, choice)
             return try layer.served(as: address, home: choice.address, wrapsX: options.wrapsX)

@@ -16,7 +16,7 @@ final class LocalRanges: Sendable {
     let dataSet: [String]
     private let path: String
     private let file: Int32
-    private let time: [Int]
+    private let time: String
     private let changed = Atomic(false)
     private let counter: SourceCounter
 
@@ -35,7 +35,7 @@ final class LocalRanges: Sendable {
         }
         dataSet = DataSetName.file(path, status)
         (self.path, self.file, self.counter) = (path, file, counter)
-        (size, time) = (Int(status.st_size), Self.time(status))
+        (size, time) = (Int(status.st_size), DataSetName.time(status))
     }
 
     deinit { close(file) }
@@ -63,21 +63,13 @@ final class LocalRanges: Sendable {
             count = error == nil ? range.count : 0
         }
         var status = stat()
-        if isChanged || fstat(file, &status) != 0 || Int(status.st_size) != size || Self.time(status) != time {
+        let isSame = fstat(file, &status) == 0 && Int(status.st_size) == size && DataSetName.time(status) == time
+        if isChanged || !isSame {
             changed.store(true, ordering: .relaxed)
             return failed(.permanent, .changed, RangeRule.changed)
         }
         guard let error else { return .bytes(bytes) }
         let reason = error == 0 ? "it ends before its size" : String(cString: strerror(error))
         return failed(.transient(retryAfter: .zero), .unreadable, reason)
-    }
-
-    private static func time(_ status: stat) -> [Int] {
-        #if canImport(Darwin)
-            let time = status.st_mtimespec
-        #else
-            let time = status.st_mtim
-        #endif
-        return [Int(time.tv_sec), Int(time.tv_nsec)]
     }
 }

@@ -38,3 +38,6 @@ public struct MonotonicTime: Hashable, Sendable, Comparable {
     /// Orders by time.
     public static func < (a: MonotonicTime, b: MonotonicTime) -> Bool { a.nanoseconds < b.nanoseconds }
 }
+
+/// Seconds since 1970, UTC.
+package let wallClockSeconds: @Sendable () -> Int64 = { Int64(time(nil)) }
