@@ -61,25 +61,18 @@ public final class DeepZoomTileSource: BlockingTileSource, TileDecoder, PyramidT
         let endings = [descriptor.fileExtension] + DeepZoomDescriptor.formats
         descriptor.fileExtension = endings.first { Files.size(first + $0) > 0 } ?? endings[0]
         self.descriptor = descriptor
-        do {
-            pyramid = try TilePyramid(
-                worldWidth: Double(descriptor.width),
-                worldHeight: Double(descriptor.height),
-                wrapsX: options.wrapsX,
-                levels: (0..<count).map { [descriptor] level in
-                    let span = 1 << (count - 1 - level)
-                    return PyramidLevel(
-                        width: (descriptor.width - 1) / span + 1,
-                        height: (descriptor.height - 1) / span + 1,
-                        tileWidth: size,
-                        tileHeight: size,
-                        worldPixelsPerPixel: Double(span)
-                    )
-                }
+        let (width, height) = (descriptor.width, descriptor.height)
+        let levels = (0..<count).map { level in
+            let span = 1 << (count - 1 - level)
+            return PyramidLevel(
+                width: (width - 1) / span + 1,
+                height: (height - 1) / span + 1,
+                tileWidth: size,
+                tileHeight: size,
+                worldPixelsPerPixel: Double(span)
             )
-        } catch {
-            throw TileSourceError(path, "\(error)")
         }
+        pyramid = try TilePyramid(of: path, width: width, height: height, wrapsX: options.wrapsX, levels: levels)
         name = path
         layerOptions = options.layerOptions
         dataSet =

@@ -198,34 +198,24 @@ struct IIIFImage: Equatable {
 extension IIIFImage: ServerTiles {
     /// The image as a source: its name, and what gets the options' headers.
     func served(as name: String, home: String, wrapsX: Bool) throws(TileSourceError) -> ServedPyramid {
-        let pyramid: TilePyramid
-        do { pyramid = try self.pyramid(wrapsX: wrapsX) } catch { throw TileSourceError(home, "\(error)") }
+        let own = levels.map { level in
+            PyramidLevel(
+                width: level.width,
+                height: level.height,
+                tileWidth: level.tileWidth,
+                tileHeight: level.tileHeight,
+                worldPixelsPerPixel: level.scale
+            )
+        }
         let shapes = levels.map { "\($0.factor) \($0.width) x \($0.height) \($0.tileWidth) x \($0.tileHeight)" }
         return ServedPyramid(
             kind: "iiif",
             name: name,
             home: home,
-            pyramid: pyramid,
+            pyramid: try TilePyramid(of: home, width: width, height: height, wrapsX: wrapsX, levels: own),
             tileSize: levels[levels.count - 1].tileWidth,
             tiles: self,
             identity: [base, "\(version) \(format) \(width) x \(height)"] + shapes
-        )
-    }
-
-    private func pyramid(wrapsX: Bool) throws(TileCacheError) -> TilePyramid {
-        try TilePyramid(
-            worldWidth: Double(width),
-            worldHeight: Double(height),
-            wrapsX: wrapsX,
-            levels: levels.map { level in
-                PyramidLevel(
-                    width: level.width,
-                    height: level.height,
-                    tileWidth: level.tileWidth,
-                    tileHeight: level.tileHeight,
-                    worldPixelsPerPixel: level.scale
-                )
-            }
         )
     }
 

@@ -65,14 +65,7 @@ public final class MBTilesTileSource: BlockingTileSource, TileDecoder, PyramidTi
             tileSize = try TileSize.of(try connection.sample(zoom: zooms.upperBound, path), "\(path): its first tile")
         }
         pyramid = try MapPyramid.make(zooms, of: path, tileSize: tileSize, wrapsX: options.wrapsX)
-        let (width, height) = (pyramid.worldWidth, pyramid.worldHeight)
-        let part = metadata.bounds ?? PixelRect(minX: 0, minY: 0, maxX: 1, maxY: 1)
-        contents = PixelRect(
-            minX: part.minX * width,
-            minY: part.minY * height,
-            maxX: part.maxX * width,
-            maxY: part.maxY * height
-        )
+        contents = MapPyramid.contents(metadata.bounds, of: pyramid)
         name = path
         file = Files.fromRoot(path)
         self.metadata = metadata.values

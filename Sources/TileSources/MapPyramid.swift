@@ -35,16 +35,18 @@ enum MapPyramid {
                 worldPixelsPerPixel: Double(1 << (zooms.upperBound - zoom))
             )
         }
-        do {
-            return try TilePyramid(
-                worldWidth: Double(side),
-                worldHeight: Double(side),
-                wrapsX: wrapsX,
-                levels: levels
-            )
-        } catch {
-            throw TileSourceError(subject, "\(error)")
-        }
+        return try TilePyramid(of: subject, width: side, height: side, wrapsX: wrapsX, levels: levels)
+    }
+
+    /// A part of the world's square, with both axes from 0 to 1, in world pixels. All of it for `nil`.
+    static func contents(_ part: PixelRect?, of pyramid: TilePyramid) -> PixelRect {
+        let part = part ?? PixelRect(minX: 0, minY: 0, maxX: 1, maxY: 1)
+        return PixelRect(
+            minX: part.minX * pyramid.worldWidth,
+            minY: part.minY * pyramid.worldHeight,
+            maxX: part.maxX * pyramid.worldWidth,
+            maxY: part.maxY * pyramid.worldHeight
+        )
     }
 
     /// A part of the world's square, from degrees; `nil` if it is empty or invalid. Both axes run from 0 to 1, y
@@ -67,5 +69,22 @@ enum MapPyramid {
         guard abs(sine) < 1 else { return sine > 0 ? 0 : 1 }
         let y = 0.5 - PortableMath.log2((1 + sine) / (1 - sine)) * 0.6931471805599453 / (4 * .pi)
         return min(max(y, 0), 1)
+    }
+}
+
+extension TilePyramid {
+    /// - Parameter subject: Name of the source, for messages.
+    init(
+        of subject: String,
+        width: Int,
+        height: Int,
+        wrapsX: Bool,
+        levels: [PyramidLevel]
+    ) throws(TileSourceError) {
+        do {
+            try self.init(worldWidth: Double(width), worldHeight: Double(height), wrapsX: wrapsX, levels: levels)
+        } catch {
+            throw TileSourceError(subject, "\(error)")
+        }
     }
 }

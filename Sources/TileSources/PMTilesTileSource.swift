@@ -72,13 +72,7 @@ public final class PMTilesTileSource: TileSource, TileDecoder, MemoryReportingSo
         let (width, height) = (pyramid.worldWidth, pyramid.worldHeight)
         let degrees = archive.header.bounds
         let part = MapPyramid.part(left: degrees[0], bottom: degrees[1], right: degrees[2], top: degrees[3])
-        let bounds = part ?? PixelRect(minX: 0, minY: 0, maxX: 1, maxY: 1)
-        contents = PixelRect(
-            minX: bounds.minX * width,
-            minY: bounds.minY * height,
-            maxX: bounds.maxX * width,
-            maxY: bounds.maxY * height
-        )
+        contents = MapPyramid.contents(part, of: pyramid)
         let (zoom, longitude, latitude) = archive.header.center
         centerZoom = min(max(zoom, zooms.lowerBound), zooms.upperBound)
         center =

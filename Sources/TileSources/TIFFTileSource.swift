@@ -58,8 +58,19 @@ public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSourc
         reader = file.reader
         let place = reader.name
         do throws(TileSourceError) {
-            (levels, metadata, leftOut) = try Self.levels(&file)
-            pyramid = try Self.pyramid(levels, place, wrapsX: options.wrapsX)
+            let (levels, metadata, leftOut) = try Self.levels(&file)
+            (self.levels, self.metadata, self.leftOut) = (levels, metadata, leftOut)
+            let (width, height) = (levels[levels.count - 1].width, levels[levels.count - 1].height)
+            let own = levels.map { level in
+                PyramidLevel(
+                    width: level.width,
+                    height: level.height,
+                    tileWidth: level.tileWidth,
+                    tileHeight: level.tileHeight,
+                    worldPixelsPerPixel: level.scale
+                )
+            }
+            pyramid = try TilePyramid(of: place, width: width, height: height, wrapsX: options.wrapsX, levels: own)
         } catch {
             reader.stop()
             throw error
@@ -259,32 +270,6 @@ extension TIFFTileSource {
             isFilled(width, tile.width, world.width, scale) && isFilled(height, tile.height, world.height, scale)
                 && !levels.contains { $0.scale == Double(scale) }
         }.map { Double($0) }
-    }
-
-    private static func pyramid(
-        _ levels: [TIFFLevel],
-        _ place: String,
-        wrapsX: Bool
-    ) throws(TileSourceError) -> TilePyramid {
-        let (width, height) = (levels[levels.count - 1].width, levels[levels.count - 1].height)
-        do {
-            return try TilePyramid(
-                worldWidth: Double(width),
-                worldHeight: Double(height),
-                wrapsX: wrapsX,
-                levels: levels.map { level in
-                    PyramidLevel(
-                        width: level.width,
-                        height: level.height,
-                        tileWidth: level.tileWidth,
-                        tileHeight: level.tileHeight,
-                        worldPixelsPerPixel: level.scale
-                    )
-                }
-            )
-        } catch {
-            throw TileSourceError(place, "\(error)")
-        }
     }
 }
 

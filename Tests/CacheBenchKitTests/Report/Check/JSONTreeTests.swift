@@ -82,6 +82,14 @@ import TileCache
         #expect(error?.description == "\(path): a report as --format json writes it is expected")
     }
 
+    /// Editors put a byte order mark first.
+    @Test func aByteOrderMarkIsNoText() throws {
+        let path = NSTemporaryDirectory() + "mark-\(UUID().uuidString).json"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try Data("\u{FEFF}{\"a\":1}".utf8).write(to: URL(fileURLWithPath: path))
+        #expect(try JSONTree(reading: path) == .object(["a": .number(1)]))
+    }
+
     /// Both sides of each bound, and a file without an end.
     @Test func filesLargerThanTheBoundAreRefused() throws {
         let path = NSTemporaryDirectory() + "baseline-\(UUID().uuidString).json"
