@@ -27,8 +27,6 @@ struct PMTilesHeader: Sendable {
     var metadata: Section
     var leaves: Section
     var tiles: Section
-    /// Whether tiles are in the order of their numbers.
-    var isClustered: Bool
     var internalCompression: Compression
     var tileCompression: Compression
     var zooms: ClosedRange<Int>
@@ -65,7 +63,6 @@ struct PMTilesHeader: Sendable {
         metadata = try section("metadata", 24)
         leaves = try section("leaf directories", 40)
         tiles = try section("tiles", 56)
-        isClustered = bytes[96] == 1
         func compression(_ name: String, _ value: UInt8) throws(TileSourceError) -> Compression {
             if let known = Compression(rawValue: value) { return known }
             let names: [UInt8: String] = [3: "Brotli", 4: "Zstandard"]

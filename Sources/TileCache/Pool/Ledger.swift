@@ -170,14 +170,4 @@ extension PoolState {
         noteTaken()
         if growth < 0 { noteReturned() }
     }
-
-    /// Bytes of decoded pixels and of compressed blocks before rounding to pages.
-    var payloadBytes: Int {
-        var bytes = 0
-        table.forEach { number in
-            let entry = table[number]
-            bytes += (entry.residency.isDecoded ? tileBytes(of: entry.key) : 0) + entry.form.byteCount
-        }
-        return bytes
-    }
 }

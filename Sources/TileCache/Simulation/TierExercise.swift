@@ -1,8 +1,5 @@
 /// Moves single tiles between the tiers on the caller's thread. For benchmarks and stress.
 extension TileCache {
-    /// Bytes of decoded pixels and of compressed blocks before rounding to pages.
-    package var payloadBytes: Int { core.read { $0.pool.payloadBytes } }
-
     /// Compresses a decoded tile that is neither leased nor needed; returns whether it did.
     package func demote(_ tile: TileCoordinate, of layer: LayerID) -> Bool {
         let (isDone, begun) = core.perform { state -> (Bool, CodecWork?) in

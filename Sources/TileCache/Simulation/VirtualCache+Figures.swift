@@ -7,16 +7,10 @@ extension VirtualCache {
         views.reduce(TileCacheStatistics.DemandCounts()) { $0 + $1.zoom }
     }
     package var counters: PoolCounters { pool.counters }
-    /// Number of plans.
-    var planCount: Int { Int(pool.queue.epoch) }
     package var bookkeepingBytes: Int { pool.bookkeepingBytes }
-    package var committedBytes: Int { pool.committedBytes }
     package var loadsInFlight: Int { pool.loads.count }
     /// Prefetches in flight whose tile has not been needed; those that are late are counted already.
     package var prefetchLoadsInFlight: Int { pool.loads.all.count { !$0.load.isDemand && !$0.load.wasLate } }
-
-    /// Bytes of a layer's tiles, loads in flight included.
-    package func usedBytes(ofLayer layer: Int) -> Int { pool.usedBytes(ofLayer: layer) }
 
     /// Resident tiles that were never drawn.
     package var unseen: (all: Int, prefetched: Int) { (pool.table.counts.unseen, pool.table.counts.unseenPrefetched) }

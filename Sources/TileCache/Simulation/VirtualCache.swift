@@ -159,9 +159,6 @@ package final class VirtualCache {
             && now < replanAt && !planner.policies[view, default: [:]].values.contains { $0.changesAtRest }
     }
 
-    /// Advances the time without a frame.
-    package func advance(to now: Int64) { finishWork(until: now) }
-
     /// Makes a plan; returns whether another one would equal it.
     private func makePlan(now: Int64) -> Bool {
         let slotBytes = max(pool.layers.first.map { pool.slots[$0.slotClass].slotBytes } ?? 1, 1)

@@ -25,8 +25,6 @@ package struct Coverage: Hashable, Sendable {
     /// Resolution deficit: area times the number of levels by which it is drawn too coarse. Finer tiles count as exact;
     /// blank area counts as the number of levels.
     package var deficit = 0.0
-
-    package var total: Double { sharp + fallback + blank }
 }
 
 /// Figures of one level for placing its tiles, looked up once for many tiles.

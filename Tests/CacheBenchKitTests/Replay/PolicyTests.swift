@@ -88,9 +88,9 @@ import Testing
             var plans = [0, 0]
             for (number, frame) in walk(seed: seed, rate: rate).enumerated() {
                 for (index, cache) in caches.enumerated() {
-                    let before = cache.planCount
+                    let before = cache.pool.queue.epoch
                     cache.frame(view: 0, frame.viewport, at: frame.time)
-                    plans[index] += cache.planCount - before
+                    plans[index] += Int(cache.pool.queue.epoch - before)
                 }
                 let isSame =
                     caches[0].coverage == caches[1].coverage && caches[0].hasMoved == caches[1].hasMoved
@@ -149,7 +149,7 @@ import Testing
                     }
                 }
             }
-            #expect(cache.committedBytes <= 2 << 20)
+            #expect(cache.pool.committedBytes <= 2 << 20)
             // The cache still works afterwards.
             for _ in 0..<100 {
                 cache.frame(view: view, Self.view(2048, 2048, scale: 1), at: now)
@@ -194,7 +194,7 @@ import Testing
                 cache.frame(view: view, Self.view(far / 2, far / 2, scale: 1e-9), at: now)
                 now += 16_666_667
             }
-            #expect(cache.committedBytes <= 4 << 20)
+            #expect(cache.pool.committedBytes <= 4 << 20)
             #expect(cache.coverage.missingTiles == 0, "\(policy)")
         }
     }

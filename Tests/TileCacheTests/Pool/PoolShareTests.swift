@@ -160,9 +160,9 @@ import Testing
         for frame in 0..<300 {
             let x = 400 + Double(min(frame, 250)) * 9
             cache.frame(view: view, ServiceSetup.viewport(x, 900), at: Int64(frame) * 16_666_667)
-            #expect(cache.usedBytes(ofLayer: held) <= 10 * 16_384)
+            #expect(cache.pool.usedBytes(ofLayer: held) <= 10 * 16_384)
         }
-        #expect(cache.usedBytes(ofLayer: free) > 20 * 16_384)
+        #expect(cache.pool.usedBytes(ofLayer: free) > 20 * 16_384)
         #expect(cache.coverage.missingTiles == 0)
     }
 }

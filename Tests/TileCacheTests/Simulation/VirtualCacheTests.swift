@@ -195,7 +195,7 @@ import Testing
         #expect(strip.cache.panDemands.decodedHits == 2, "tile 0, drawn again, and tile 2")
         strip.look(at: 1...1, after: 600)
         #expect(strip.cache.panDemands.missed == 4, "tiles 1, 2, 3, and 1 once more")
-        #expect(strip.cache.committedBytes <= 3 * Self.tileBytes)
+        #expect(strip.cache.pool.committedBytes <= 3 * Self.tileBytes)
     }
 
     @Test func wishesNeverTakeTheRoomOfNeededTiles() throws {
@@ -262,7 +262,7 @@ import Testing
             cache.frame(view: view, viewport, at: Int64(frame) * 16_666_667)
             coverages.append(cache.coverage)
             waits += cache.timesToSharp
-            #expect(cache.committedBytes <= options.byteLimit)
+            #expect(cache.pool.committedBytes <= options.byteLimit)
             #expect(cache.loadsInFlight <= 3 && cache.prefetchLoadsInFlight <= 2)
         }
         return Figures(

@@ -113,9 +113,3 @@ import Testing
         #expect(count(reach: Double(side / 4)) == 0)
     }
 }
-
-@Suite struct CoverageTests {
-    @Test func allOfAViewportIsOneOfThree() {
-        #expect(Coverage(sharp: 1, fallback: 2, blank: 4).total == 7)
-    }
-}
