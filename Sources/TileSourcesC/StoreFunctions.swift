@@ -9,19 +9,13 @@ extension StoreAddress {
     ///
     /// - Throws: `Failure` with the status of an invalid store.
     func open() throws(Failure) -> any TileStore {
-        switch self {
-        case .disk(let path, let limit):
-            do throws(TileDiskStoreError) {
-                return try TileDiskStore(path: path, byteLimit: .bytes(limit))
-            } catch {
-                throw .invalidStore(error.description)
+        do {
+            switch self {
+            case .disk(let path, let limit): return try TileDiskStore(path: path, byteLimit: .bytes(limit))
+            case .memcached(let servers): return try TileSharedStore(servers)
             }
-        case .memcached(let servers):
-            do throws(TileSharedStoreError) {
-                return try TileSharedStore(servers)
-            } catch {
-                throw .invalidStore(error.description)
-            }
+        } catch {
+            throw .invalidStore("\(error)")
         }
     }
 }
