@@ -1,13 +1,5 @@
 import Dispatch
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 /// A cache of decoded and compressed tiles under one byte limit, filled ahead of need.
 ///
 /// A renderer creates one cache, adds its layers and creates a view for each viewport. For each frame it updates the
@@ -242,7 +234,7 @@ extension TileCache.Configuration {
         pool.pageBytes = pageBytes
         pool.reservedWorkers = reservedWorkers
         pool.retryDelay = retryDelay.nanoseconds
-        pool.maximumCodecJobs = max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 1)
+        pool.maximumCodecJobs = SystemMemory.processorCount
         return pool
     }
 

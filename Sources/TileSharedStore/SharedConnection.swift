@@ -1,14 +1,6 @@
 import CTileMemcached
 import TileCache
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 /// How an operation on a server ended.
 enum SharedAnswer: Hashable {
     /// The command succeeded.

@@ -1,14 +1,6 @@
 import CTileSQLite
 import TileCache
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 /// Value of one column of a row.
 enum SQLValue {
     case null
@@ -51,7 +43,7 @@ final class Database {
         guard status == SQLITE_OK, let opened else {
             let message = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "there is no memory"
             sqlite3_close_v2(opened)
-            guard access(path, F_OK) == 0 else {
+            guard Files.exists(path) else {
                 throw TileSourceError(path, "there is no such file; an MBTiles file was expected")
             }
             throw TileSourceError(path, "an SQLite database was expected: \(message)")

@@ -97,8 +97,10 @@ enum Files {
         guard path.utf8.first != UInt8(ascii: "/"), let folder = getcwd(nil, 0) else { return path }
         defer { free(folder) }
         let full = "\(String(cString: folder))/\(path)"
-        return access(full, F_OK) == 0 ? full : path
+        return exists(full) ? full : path
     }
+
+    static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
     /// Size of a file in bytes; 0 if it does not exist.
     static func size(_ path: String) -> Int {

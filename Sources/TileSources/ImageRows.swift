@@ -1,14 +1,6 @@
 import CTileImages
 import TileCache
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 /// What the fourth channel of decoded pixels is.
 enum DecodedAlpha: Sendable {
     case straight

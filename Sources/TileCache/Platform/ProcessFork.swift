@@ -20,3 +20,12 @@ enum ProcessFork {
     /// Number of forks between the first cache of this process or its parents and now.
     static var count: Int { forks.load(ordering: .relaxed) }
 }
+
+/// Identifies the calling thread among the living ones.
+func currentThreadNumber() -> UInt64 {
+    #if canImport(Darwin)
+        UInt64(UInt(bitPattern: pthread_self()))
+    #else
+        UInt64(pthread_self())
+    #endif
+}

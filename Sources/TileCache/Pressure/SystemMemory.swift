@@ -6,8 +6,10 @@
     import Darwin
 #endif
 
-/// Reads the system's memory figures.
+/// Reads the system's figures of memory and processors.
 enum SystemMemory {
+    static var processorCount: Int { max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 1) }
+
     /// Memory of the machine in bytes; 1 GiB if it is unknown.
     static var physicalBytes: Int {
         let pages = sysconf(Int32(_SC_PHYS_PAGES))

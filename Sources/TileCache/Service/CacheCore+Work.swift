@@ -1,13 +1,5 @@
 import Dispatch
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 /// Work of the workers: loads, compressions and decompressions, one at a time each.
 extension CacheCore {
     private enum Step: Sendable {
@@ -253,15 +245,6 @@ extension CacheCore {
         }
         settle(save, ticket, result, notes)
     }
-}
-
-/// Identifies the calling thread among the living ones.
-func currentThreadNumber() -> UInt64 {
-    #if canImport(Darwin)
-        UInt64(UInt(bitPattern: pthread_self()))
-    #else
-        UInt64(pthread_self())
-    #endif
 }
 
 extension LayerRecord {
