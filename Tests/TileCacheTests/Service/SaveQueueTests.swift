@@ -27,24 +27,18 @@ import Testing
             let new = save(number, layer: number % 3, tag: number.isMultiple(of: 5) ? "tag\(number)" : nil)
             switch random.next() % 100 {
             case ..<30:
-                let fits = ready.count < SaveQueue.mostReady
-                #expect(queue.add(new) == fits)
-                if fits { ready.append(new) }
+                let isAdded = queue.add(new)
+                #expect(isAdded)
+                ready.append(new)
             case ..<70:
                 undrawn.removeAll { $0.key == new.key }
-                let fits = undrawn.count < SaveQueue.mostUndrawn
-                #expect(queue.addUndrawn(new) == fits)
-                if fits { undrawn.append(new) }
+                let isAdded = queue.addUndrawn(new)
+                #expect(isAdded)
+                undrawn.append(new)
             case ..<80:
-                let dropped = queue.noteDrawn(new.key)
-                guard let index = undrawn.firstIndex(where: { $0.key == new.key }) else {
-                    #expect(dropped == nil)
-                    break
-                }
-                let known = undrawn.remove(at: index)
-                let fits = ready.count < SaveQueue.mostReady
-                #expect(dropped?.key == (fits ? nil : known.key))
-                if fits { ready.append(known) }
+                #expect(queue.noteDrawn(new.key) == nil)
+                guard let index = undrawn.firstIndex(where: { $0.key == new.key }) else { break }
+                ready.append(undrawn.remove(at: index))
             case ..<82:
                 let takers = queue.forgetAll(of: new.key)
                 #expect(takers == (ready.contains { $0.key == new.key } ? 1 : 0))
@@ -60,10 +54,27 @@ import Testing
                 undrawn.removeAll { $0.layer == layer }
             }
             #expect(queue.readyCount == ready.count, "step \(step)")
-            #expect(queue.isFull == (undrawn.count == SaveQueue.mostUndrawn))
             let bytes = (ready + undrawn).reduce(0) { $0 + $1.byteCount }
             #expect(queue.byteCount == bytes)
         }
         #expect(Set(queue.undrawnKeys) == Set(undrawn.map(\.key)))
+    }
+
+    /// What has no room is refused and not counted. A tile that waits is replaced, and one that is drawn is forgotten.
+    @Test func bothListsAreBounded() {
+        var queue = SaveQueue()
+        let ready = (0...SaveQueue.mostReady).map { queue.add(save($0)) }
+        #expect(ready.dropLast().allSatisfy { $0 } && ready.last == false)
+        let undrawn = (0...SaveQueue.mostUndrawn).map { queue.addUndrawn(save($0)) }
+        #expect(undrawn.dropLast().allSatisfy { $0 } && undrawn.last == false && queue.isFull)
+        let bytes = save(0).byteCount
+        #expect(queue.byteCount == (SaveQueue.mostReady + SaveQueue.mostUndrawn) * bytes)
+        let isReplaced = queue.addUndrawn(save(7))
+        let dropped = queue.noteDrawn(save(7).key)
+        #expect(isReplaced && dropped?.key == save(7).key && !queue.isFull)
+        #expect(queue.byteCount == (SaveQueue.mostReady + SaveQueue.mostUndrawn - 1) * bytes)
+        let next = queue.next()
+        let later = queue.noteDrawn(save(8).key)
+        #expect(next?.key == save(0).key && later == nil && queue.readyCount == SaveQueue.mostReady)
     }
 }
