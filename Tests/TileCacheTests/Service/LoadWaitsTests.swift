@@ -21,4 +21,22 @@ import Testing
         let last = LoadWaits.maximumWatched
         #expect(many.since(key(last)) == 20 && many.since(key(last + 1)) == nil)
     }
+    /// By an eighth of the difference. A clock that goes back or far ahead counts as no time, or as an hour.
+    @Test func theMeanFollowsTheLoads() {
+        var waits = LoadWaits(mean: 8)
+        let means = [16, -1, .max, .min].map { (took: Int64) -> Int64 in
+            waits.noteLoad(took: took)
+            return waits.mean
+        }
+        #expect(means == [9, 8, 450_000_000_007, 393_750_000_007])
+    }
+
+    @Test func onlyWatchedPrefetchesHaveAWait() {
+        var waits = LoadWaits(mean: 8)
+        let plan = Plan(entries: [PlanEntry(key: key(1), reason: .prefetch)])
+        waits.set(wished: LoadWaits.Watched(of: plan, after: waits.wished, now: 5))
+        waits.notePrefetch(key(1), now: 12)
+        waits.notePrefetch(key(2), now: 20)
+        #expect(waits.prefetch.count == 1 && waits.prefetch.maximum == 7 && waits.demand.count == 0)
+    }
 }
