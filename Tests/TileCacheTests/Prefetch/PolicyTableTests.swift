@@ -133,4 +133,24 @@ import Testing
         }
         #expect(session.policy.seen.records.count == session.policy.seen.capacity)
     }
+    /// Whenever it was first seen, and however often it was visited.
+    @Test func theVisitedTileNeededLongestAgoIsForgotten() {
+        var seen = SeenTiles(capacity: 4)
+        for (demand, column) in [0, 1, 2, 3, 0, 2, 4, 5].enumerated() {
+            let slot = seen.record(key(column))
+            seen.note(slot, change: demand, isDemand: true, demands: demand)
+        }
+        #expect((0..<6).filter { seen.find(key($0)) != nil } == [0, 2, 4, 5])
+    }
+
+    /// A tile that is needed again after a few demands was in view all the time.
+    @Test func visitsHaveSomeDemandsInBetween() {
+        var seen = SeenTiles(capacity: 4)
+        let slot = seen.record(key(0))
+        let visits = [(100, true), (112, true), (125, true), (200, false), (212, true), (225, true)].map {
+            seen.note(slot, change: 1, isDemand: $1, demands: $0)
+            return seen.records[slot].visits
+        }
+        #expect(visits == [1, 1, 2, 2, 2, 3])
+    }
 }
