@@ -37,6 +37,14 @@ import Testing
         #expect(view.takeSnapshot().layers[0].observations.isEmpty)
     }
 
+    /// A planner that is late gets the newest frames.
+    @Test func theOldestFramesThatWaitAreDropped() throws {
+        var layer = ViewLayer(id: LayerID(0), pyramid: try ServiceSetup.pyramid())
+        let most = ViewLayer.maximumObservations
+        for now in 0...most { layer.observe(ServiceSetup.viewport(900, 900), now: Int64(now)) }
+        #expect(layer.observations.map(\.time) == (1...most).map { Int64($0) })
+    }
+
     private func needed(_ list: [NeededTile], by view: ViewModel) -> NeededList {
         let pyramids = Dictionary(view.layers.map { ($0.id, $0.pyramid) }) { first, _ in first }
         return NeededList(list, pyramids: pyramids)
