@@ -1,0 +1,64 @@
+import Testing
+
+@testable import TileCache
+
+/// Whether a layer's stores are worth asking, by their times and the source's: 10 ms here.
+@Suite struct LayerTiersTests {
+    private let tile = TileCoordinate(level: 6, column: 1, row: 2)
+
+    private func tiers(_ store: MemoryStore = MemoryStore()) throws -> LayerTiers {
+        LayerTiers(
+            LayerStores([store], dataSet: ["a world"]),
+            pyramid: try ServiceSetup.pyramid(),
+            options: LayerOptions(),
+            expectedTime: 10_000_000
+        )
+    }
+
+    /// Slow is above twice the source's time and 5 ms. One of 64 look-ups measures the store again.
+    @Test func aSlowStoreIsAskedForWhatItHas() throws {
+        func asked(took: Int64) throws -> [Int] {
+            let tiers = try tiers()
+            tiers.note(0, hit: true, took: took)
+            #expect(tiers.isWorthAsking(0, .present) && !tiers.isWorthAsking(0, .absent))
+            return (1...128).filter { _ in tiers.isWorthAsking(0, .unknown) }
+        }
+        #expect(try asked(took: 25_000_000) == Array(1...128))
+        #expect(try asked(took: 25_000_001) == [64, 128])
+    }
+
+    /// Times of look-ups are means, and so are the source's. A store that was not measured counts as near.
+    @Test func aStoreIsAsNearAsItIsFast() throws {
+        let store = MemoryStore()
+        let tiers = try tiers(store)
+        #expect(tiers.nearness(tile) == 1)
+        let entry = TileStoreEntry(
+            key: tiers.key(of: tile),
+            shape: tiers.shape(of: tile),
+            generation: 0,
+            freshness: TileStoreFreshness(stored: 1),
+            kind: .absent,
+            payload: UnsafeRawBufferPointer(start: nil, count: 0)
+        )
+        #expect(store.put(entry, cost: .zero) == .accepted)
+        #expect(tiers.nearness(tile) == 0.1)
+        tiers.note(0, hit: true, took: 5_000_000)
+        #expect(tiers.nearness(tile) == 0.5)
+        // Means of 6 and 12 ms.
+        tiers.note(0, hit: false, took: 13_000_000)
+        tiers.noteSource(took: 26_000_000)
+        #expect(tiers.nearness(tile) == 0.5)
+        tiers.note(0, hit: true, took: 1_000_000_000)
+        #expect(tiers.nearness(tile) == 1)
+    }
+
+    /// An undrawn tile is stored once it is drawn, unless it took 20 ms or the store takes it at once.
+    @Test(arguments: [(false, Int64(19_999_999), UInt32(0)), (true, 19_999_999, 1), (false, 20_000_000, 1)])
+    func whatIsExpensiveIsStoredUndrawn(keepsUndrawn: Bool, cost: Int64, now: UInt32) throws {
+        let tiers = try tiers(MemoryStore(keepsUndrawnTiles: keepsUndrawn))
+        let takers = tiers.takers(before: 1, isWanted: false, cost: cost)
+        #expect(takers == (now, 1 - now))
+        #expect(tiers.takers(before: 1, isWanted: true, cost: 0) == (1, 0))
+        #expect(tiers.takers(before: 0, isWanted: true, cost: 0) == (0, 0))
+    }
+}
