@@ -5,6 +5,8 @@ import TileCache
 @testable import TileSharedStore
 
 @Suite struct SharedStoreStateTests {
+    private let namespace = TileStoreNamespace(high: 1, low: 2)
+
     /// A look-up that stops waiting counts the failure. The end of its operation is not counted, whatever it is.
     @Test(arguments: [false, true]) func aTimeoutIsCountedOnce(fails: Bool) throws {
         var state = SharedStoreState(servers: 2, connections: 1)
@@ -45,7 +47,6 @@ import TileCache
     @Test func noServerIsAwaitedForEver() throws {
         let options = TileSharedStoreOptions(answerTime: .milliseconds(1), connectTime: .milliseconds(1))
         let store = try TileSharedStore([SharedServer(host: "127.0.0.1", port: 1)], options: options)
-        let namespace = TileStoreNamespace(high: 1, low: 2)
         let (goesOn, hasReturned) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let key = TileStoreKey(namespace: namespace, tile: TileCoordinate(level: 0, column: 0, row: 0))
         let generation = Lock<UInt64?>(nil)
@@ -70,7 +71,7 @@ import TileCache
         var columns: [Int] = []
         for column in 0..<100 {
             let tile = TileCoordinate(level: 9, column: column, row: 0)
-            let key = TileStoreKey(namespace: TileStoreNamespace(high: 1, low: 2), tile: tile)
+            let key = TileStoreKey(namespace: namespace, tile: tile)
             let isTaken = state.enqueue(.release(key), limit: 0)
             #expect(isTaken)
         }
@@ -79,6 +80,52 @@ import TileCache
             for case .release(let key) in writes { columns.append(key.tile.column) }
         }
         #expect(columns == Array(0..<100) && !state.isWriting)
+    }
+
+    /// A process puts entries for days: what was sent makes room for others, to the byte.
+    @Test func whatWasSentMakesRoom() {
+        var state = SharedStoreState(servers: 1, connections: 1)
+        let key = TileStoreKey(namespace: namespace, tile: TileCoordinate(level: 9, column: 0, row: 0))
+        for _ in 0..<2 {
+            let entries = [600, 401, 400, 1].map {
+                state.enqueue(.entry(key, bytes: [UInt8](repeating: 1, count: $0), expires: 0), limit: 1000)
+            }
+            let small = (0...SharedStoreState.mostSmallWrites).map { number in
+                let freshness = TileStoreFreshness(stored: 1)
+                return state.enqueue(number % 2 == 0 ? .release(key) : .renewal(key, freshness), limit: 0)
+            }
+            #expect(entries == [true, false, true, false])
+            #expect(small.dropLast().allSatisfy { $0 } && small.last == false)
+            while case let writes = state.takeWrites(), !writes.isEmpty {
+                for write in writes { state.finish(write) }
+            }
+            #expect(state.bufferedBytes == 0)
+        }
+    }
+
+    /// Each look-up may query the servers for a generation. One a second does.
+    @Test func aGenerationIsQueriedOnceASecond() {
+        var state = SharedStoreState(servers: 1, connections: 1)
+        state.raise(namespace, to: 3)
+        let second = SharedStoreState.generationAge
+        let asks = [5, 6, second + 4, second + 5, second + 6].map { state.asksForGeneration(of: namespace, at: $0) }
+        #expect(asks == [true, false, false, true, false])
+        state.raise(namespace, to: 2)
+        #expect(state.generation(of: namespace) == 3)
+    }
+
+    @Test func theGenerationQueriedLongestAgoMakesRoom() {
+        var state = SharedStoreState(servers: 1, connections: 1)
+        let most = SharedStoreState.mostGenerations
+        func name(_ number: Int) -> TileStoreNamespace { TileStoreNamespace(high: UInt64(number), low: 0) }
+        for number in 0..<most {
+            _ = state.asksForGeneration(of: name(number), at: Int64(number == 0 ? most : number))
+            state.raise(name(number), to: 1)
+        }
+        state.raise(name(1), to: 2)
+        #expect(state.generation(of: name(1)) == 2)
+        state.raise(name(most), to: 1)
+        #expect((0...most).filter { state.generation(of: name($0)) == 0 } == [1])
     }
 
     /// What may be confirmed does not expire on the servers, and nothing does before it stops being fresh.
