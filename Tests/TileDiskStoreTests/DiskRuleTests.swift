@@ -59,25 +59,26 @@ import TileCache
         #expect(!pause.covers(start))
     }
 
+    private func write(_ number: Int, _ count: Int) throws -> PendingWrite {
+        let key = MadeEntry.key(number)
+        let write = MadeEntry.bytes(key, version: 1, count: count).withUnsafeBytes { payload in
+            PendingWrite(
+                TileStoreEntry(
+                    key: key,
+                    shape: MadeEntry.shape,
+                    generation: 0,
+                    freshness: TileStoreFreshness(stored: 1),
+                    kind: .encoded,
+                    payload: payload
+                ),
+                cost: 1
+            )
+        }
+        return try #require(write)
+    }
+
     @Test func bufferIsBounded() throws {
         var buffer = WriteBuffer(capacity: 10_000)
-        func write(_ number: Int, _ count: Int) throws -> PendingWrite {
-            let key = MadeEntry.key(number)
-            let write = MadeEntry.bytes(key, version: 1, count: count).withUnsafeBytes { payload in
-                PendingWrite(
-                    TileStoreEntry(
-                        key: key,
-                        shape: MadeEntry.shape,
-                        generation: 0,
-                        freshness: TileStoreFreshness(stored: 1),
-                        kind: .encoded,
-                        payload: payload
-                    ),
-                    cost: 1
-                )
-            }
-            return try #require(write)
-        }
         // 120 bytes of header and 256 of the tables.
         func add(_ write: PendingWrite) -> Bool { buffer.add(write) }
         for number in 0..<3 { #expect(add(try write(number, 2624))) }
@@ -95,5 +96,46 @@ import TileCache
         #expect(buffer.byteCount == 0 && buffer.isEmpty)
         let rest = buffer.take(bytes: 5000)
         #expect(rest.writes.isEmpty)
+    }
+    /// The renewal of an entry that waits comes with it or later: until then there may be nothing to renew.
+    @Test func renewalsWaitForTheirEntries() throws {
+        var buffer = WriteBuffer(capacity: 10_000)
+        for number in 0..<2 {
+            let isAdded = buffer.add(try write(number, 2000))
+            buffer.renew(MadeEntry.key(number), TileStoreFreshness(stored: Int64(2 + number)))
+            #expect(isAdded)
+        }
+        let (first, second) = (buffer.take(bytes: 1), buffer.take(bytes: 1))
+        #expect(first.renewals == [MadeEntry.key(0): TileStoreFreshness(stored: 2)])
+        #expect(second.renewals == [MadeEntry.key(1): TileStoreFreshness(stored: 3)])
+        #expect(first.writes.count == 1 && second.writes.count == 1 && buffer.isEmpty)
+    }
+
+    @Test func renewalsAreBounded() {
+        var buffer = WriteBuffer(capacity: 10_000)
+        for number in 0..<1025 { buffer.renew(MadeEntry.key(number), TileStoreFreshness(stored: 1)) }
+        // One that waits is replaced.
+        buffer.renew(MadeEntry.key(1023), TileStoreFreshness(stored: 2))
+        buffer.remove { $0 == MadeEntry.key(5) }
+        let renewals = buffer.take(bytes: 1).renewals
+        #expect(renewals.count == 1023 && renewals[MadeEntry.key(1023)] == TileStoreFreshness(stored: 2))
+        #expect(renewals[MadeEntry.key(5)] == nil && renewals[MadeEntry.key(1024)] == nil)
+    }
+
+    @Test func usesHaveTheClockOfTheLast() {
+        var log = HitLog()
+        for clock in [2.0, 5] { log.add(7, clock: clock) }
+        #expect(log.uses == [7: HitLog.Uses(count: 2, clock: 5)])
+        for _ in 0..<300 { log.add(7, clock: 5) }
+        #expect(log.uses[7]?.count == EvictionRule.largestUses)
+        for id in 1..<UInt64(HitLog.capacity - 1) { log.add(1000 + id, clock: 1) }
+        #expect(!log.isFull)
+        log.add(1000, clock: 1)
+        #expect(log.isFull)
+        log.add(8, clock: 9)
+        log.add(1000, clock: 9)
+        let uses = log.take()
+        #expect(uses.count == HitLog.capacity && uses[8] == nil && uses[1000] == HitLog.Uses(count: 2, clock: 9))
+        #expect(log.uses.isEmpty)
     }
 }

@@ -245,6 +245,27 @@ import TileCache
         }
     }
 
+    /// Also an entry that is replaced keeps its uses.
+    @Test func usesOutliveTheStore() throws {
+        let folder = ScratchFolder()
+        let key = MadeEntry.key(1)
+        func uses() throws -> Int? {
+            try SQLConnection(path: folder.database, isReadOnly: true, vfs: nil).number("SELECT uses FROM entry")
+        }
+        do {
+            let store = try Self.open(folder)
+            store.put(key, MadeEntry.bytes(key, version: 1, count: 100))
+            store.flush()
+            for _ in 0..<3 { #expect(store.bytes(key) != nil) }
+        }
+        #expect(try uses() == 4)
+        do {
+            let store = try Self.open(folder)
+            store.put(key, MadeEntry.bytes(key, version: 2, count: 100))
+        }
+        #expect(try uses() == 5)
+    }
+
     /// Also by a store that is only read: uses of further entries would be lost.
     @Test func usesAreStoredWithoutAnEntryToWrite() throws {
         let folder = ScratchFolder()
