@@ -14,11 +14,13 @@ import TileCache
         while set.count < count {
             // Adjacent numbers, as in keys of neighbouring tiles.
             let block = random.next() & ~63
-            for place in 0..<UInt64(1 + random.below(64)) where set.insert(block | place).inserted {
+            let places = 1 + random.below(64)
+            for place in 0..<UInt64(places) where set.insert(block | place).inserted {
                 let isAdded = filter.insert(block | place)
                 #expect(isAdded, "seed \(seed)")
             }
-            if random.oneIn(3), let some = set.first {
+            if random.oneIn(3) {
+                let some = block | UInt64(random.below(places))
                 set.remove(some)
                 filter.remove(some)
             }
