@@ -9,11 +9,11 @@ import TileCache
 
 /// Recovery of a store after failures, and its limits.
 @Suite(.timeLimit(.minutes(15))) struct DiskRecoveryTests {
-    private static func open(_ folder: ScratchFolder, _ disk: FaultyDisk? = nil) throws -> TileDiskStore {
+    static func open(_ folder: ScratchFolder, _ disk: FaultyDisk? = nil) throws -> TileDiskStore {
         try TileDiskStore(path: folder.path, byteLimit: .mebibytes(4), options: .test(disk))
     }
 
-    private static func fill(_ store: TileDiskStore, _ numbers: Range<Int> = 0..<40, bytes: Int = 60_000) {
+    static func fill(_ store: TileDiskStore, _ numbers: Range<Int> = 0..<40, bytes: Int = 60_000) {
         for number in numbers {
             let key = MadeEntry.key(number)
             store.put(key, MadeEntry.bytes(key, version: 1, count: bytes))
@@ -22,7 +22,7 @@ import TileCache
         store.flush()
     }
 
-    private static func sql(_ folder: ScratchFolder, _ text: String) throws -> Int {
+    static func sql(_ folder: ScratchFolder, _ text: String) throws -> Int {
         var database: OpaquePointer?
         var statement: OpaquePointer?
         defer {
@@ -411,179 +411,6 @@ import TileCache
         #expect(try store.setByteLimit(.mebibytes(5)))
         isOver.store(true, ordering: .relaxed)
         ended.wait()
-    }
-
-    // MARK: - Other files
-
-    /// The folder is found once. Look-ups open their connections later.
-    @Test func aLinkToTheFolderMayBeReplaced() throws {
-        let (folder, link) = (ScratchFolder(), ScratchFolder())
-        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
-        try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: folder.path)
-        let store = try Self.open(link)
-        try FileManager.default.removeItem(atPath: link.path)
-        Self.fill(store, 0..<8)
-        #expect(store.bytes(MadeEntry.key(1)) != nil)
-        #expect(store.statistics.diskSize == .bytes(folder.byteCount) && folder.byteCount > 8 * 60_000)
-    }
-
-    private static func deleteFiles(_ folder: ScratchFolder) throws {
-        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
-            try FileManager.default.removeItem(atPath: folder.path + "/" + name)
-        }
-    }
-
-    /// By the user, or a program that empties caches: the store continues with empty files.
-    @Test(arguments: [false, true])
-    func deletedFilesAreReplaced(withFolder: Bool) throws {
-        let folder = ScratchFolder()
-        let store = try Self.open(folder)
-        Self.fill(store, 0..<8)
-        #expect(store.raiseGeneration(of: MadeEntry.namespaces[1], to: 1))
-        try Self.deleteFiles(folder)
-        if withFolder { try FileManager.default.removeItem(atPath: folder.path) }
-        // The first write finds it, and is lost.
-        Self.fill(store, 8..<16)
-        #expect(store.statistics.resets == 1 && store.statistics.failures == 1 && !store.isReadOnly)
-        Self.fill(store, 16..<24)
-        #expect(store.bytes(MadeEntry.key(20)) != nil && store.cause(MadeEntry.key(1)) == .absent)
-        #expect(throws: TileDiskStoreError.inUse(path: folder.path)) { try Self.open(folder) }
-        store.close()
-        let again = try Self.open(folder)
-        #expect(again.bytes(MadeEntry.key(20)) != nil && again.generation(of: MadeEntry.namespaces[1]) == 1)
-    }
-
-    /// The lock was deleted too, and another store has the folder.
-    @Test func filesOfAnotherStoreAreKept() throws {
-        let folder = ScratchFolder()
-        let first = try Self.open(folder)
-        Self.fill(first, 0..<8)
-        try Self.deleteFiles(folder)
-        let second = try Self.open(folder)
-        Self.fill(second, 8..<16)
-        Self.fill(first, 16..<24)
-        #expect(first.isReadOnly && first.statistics.resets == 0)
-        #expect(first.put(MadeEntry.key(24), [1]) == .refused)
-        Self.fill(second, 24..<32)
-        #expect(second.statistics.failures == 0 && second.statistics.entries == 16)
-        for number in [8, 31] { #expect(second.bytes(MadeEntry.key(number)) != nil) }
-        second.close()
-        // As soon as it may be written: the folder is the first one's again.
-        first.flush()
-        Self.fill(first, 16..<24)
-        #expect(!first.isReadOnly && first.bytes(MadeEntry.key(16)) != nil && folder.byteCount > 0)
-    }
-
-    @Test func aDatabaseOfAnotherProgramIsRefusedAndKept() throws {
-        let folder = ScratchFolder()
-        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
-        _ = try Self.sql(folder, "CREATE TABLE entry(name TEXT)")
-        let before = try Data(contentsOf: URL(filePath: folder.database))
-        #expect(before.count > 0)
-        let error = #expect(throws: TileDiskStoreError.foreignDatabase(path: folder.database)) {
-            try Self.open(folder)
-        }
-        #expect(error?.description.hasPrefix(folder.database) == true)
-        #expect(try Data(contentsOf: URL(filePath: folder.database)) == before)
-    }
-
-    /// The number that identifies the program is damaged; the tables are a store's.
-    @Test func aStoreWithADamagedHeaderIsReplaced() throws {
-        let folder = ScratchFolder()
-        try Self.fill(Self.open(folder), 0..<8)
-        _ = try Self.sql(folder, "PRAGMA application_id = 7")
-        let store = try Self.open(folder)
-        #expect(store.statistics.resets == 1 && store.statistics.entries == 0)
-    }
-
-    /// SQLite opens a file read-only only if its header states a later format.
-    @Test func aStoreWithADamagedFormatIsReplaced() throws {
-        let folder = ScratchFolder()
-        try Self.fill(Self.open(folder), 0..<8)
-        var file = try Data(contentsOf: URL(filePath: folder.database))
-        file[18] ^= 2
-        try file.write(to: URL(filePath: folder.database))
-        let store = try Self.open(folder)
-        #expect(!store.isReadOnly && store.statistics.resets == 1)
-        Self.fill(store, 0..<8)
-        #expect(store.bytes(MadeEntry.key(1)) != nil)
-    }
-
-    // MARK: - Namespaces
-
-    private static func key(_ namespace: Int) -> TileStoreKey {
-        TileStoreKey(
-            namespace: TileStoreNamespace(high: UInt64(namespace), low: 1),
-            tile: TileCoordinate(level: 0, column: 0, row: 0)
-        )
-    }
-
-    private static let orphans = """
-        SELECT count(*) FROM entry WHERE namespace NOT IN (SELECT number FROM namespace)
-        """
-
-    @Test func theLeastRecentlyUsedNamespaceMakesRoom() throws {
-        let folder = ScratchFolder()
-        let store = try Self.open(folder)
-        let most = DiskWriter.mostNamespaces
-        for number in 0..<most {
-            store.put(Self.key(number), [1, 2, 3])
-            if number % 1000 == 999 { store.flush() }
-        }
-        store.flush()
-        #expect(store.statistics.entries == most)
-        for number in [0, 1, 3] { #expect(store.bytes(Self.key(number)) != nil) }
-        store.put(Self.key(2), [4])
-        for number in most..<most + 2 {
-            store.put(Self.key(number), [1, 2, 3])
-            store.flush()
-        }
-        let absent = (0..<most + 2).filter { store.bytes(Self.key($0)) == nil }
-        #expect(absent == [4, 5])
-        #expect(store.statistics.entries == most && store.statistics.evictions == 2)
-    }
-
-    /// One batch has more namespaces than a store: no entry is left without its namespace.
-    @Test func aBatchOfTooManyNamespaces() throws {
-        let folder = ScratchFolder()
-        let store = try Self.open(folder)
-        let most = DiskWriter.mostNamespaces
-        for number in 0..<most + 100 { store.put(Self.key(number), [1]) }
-        store.flush()
-        #expect(try Self.sql(folder, Self.orphans) == 0)
-        #expect(try Self.sql(folder, "SELECT count(*) FROM namespace") == most)
-        let counts = store.statistics
-        #expect(counts.entries == most && counts.writes + counts.dropped == most + 100)
-        let found = (0..<most + 100).count { store.bytes(Self.key($0)) != nil }
-        #expect(found == most)
-    }
-
-    /// The row of a new namespace needs a page, and the file has none.
-    @Test func aNamespaceMakesRoomForItsRow() throws {
-        let folder = ScratchFolder()
-        try Self.fill(Self.open(folder))
-        var database: OpaquePointer?
-        try #require(sqlite3_open(folder.database, &database) == SQLITE_OK)
-        let pages = DiskBudget(limit: 4 << 20).maximumPages
-        let settings = "PRAGMA synchronous = OFF; PRAGMA max_page_count = \(pages)"
-        #expect(sqlite3_exec(database, settings, nil, nil, nil) == SQLITE_OK)
-        func rows(_ text: (Int) -> String) -> Int {
-            (1...2000).first { sqlite3_exec(database, text($0), nil, nil, nil) != SQLITE_OK } ?? 0
-        }
-        // Payloads without an entry take the rest of the file, and namespaces that of their page.
-        #expect(rows { "INSERT INTO payload VALUES (\($0), zeroblob(16000))" } > 1)
-        #expect(sqlite3_errcode(database) == SQLITE_FULL)
-        #expect(rows { "INSERT INTO namespace VALUES (\(1000 + $0), -1, \(1 << 60 + $0), 1)" } > 100)
-        #expect(sqlite3_errcode(database) == SQLITE_FULL)
-        sqlite3_close(database)
-        let store = try Self.open(folder)
-        #expect(store.raiseGeneration(of: MadeEntry.namespaces[2], to: 1), "\(store.lastFailure ?? "")")
-        let key = MadeEntry.key(1, namespace: 1)
-        store.put(key, MadeEntry.bytes(key, version: 1, count: 500))
-        store.flush()
-        #expect(store.bytes(key) != nil && store.statistics.failures == 0)
-        #expect(store.statistics.evictions > 0 && store.statistics.resets == 0)
-        #expect(folder.byteCount <= 4 << 20)
     }
 
     // MARK: - Memory

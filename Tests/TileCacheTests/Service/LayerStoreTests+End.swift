@@ -1,0 +1,100 @@
+import Testing
+
+@testable import TileCache
+
+/// Memory of stores, and what is left of one when its layers end.
+extension LayerStoreTests {
+    @Test func storesCountAgainstTheLimit() throws {
+        let store = MemoryStore(memorySize: .bytes(5 * StillScene.tileBytes))
+        let origin = Origin()
+        let run = try Run([store], origin, tiles: 8)
+        #expect(run.scene.cache.core.read { $0.pool.ledger[.stores] } == 5 * StillScene.tileBytes)
+        #expect(throws: TileCacheError.self) {
+            _ = try run.scene.cache.addLayer(
+                origin as any BlockingTileSource,
+                pyramid: run.scene.pyramid,
+                options: LayerOptions(stores: LayerStores([store], dataSet: [""]))
+            )
+        }
+    }
+
+    /// Stores compress and decompress with a codec of their own. It follows the limit, down to none, as the pool's do.
+    @Test func theirCodecFollowsTheLimit() throws {
+        let store = MemoryStore()
+        let run = try Run([store], Origin(), tiles: 64)
+        let codecBytes = try TileCodec(maximumTileBytes: StillScene.tileBytes).scratchByteCount
+        func held() -> Int { run.scene.cache.core.read { $0.pool.ledger[.stores] } }
+        run.need(0..<3)
+        #expect(held() == codecBytes && store.puts == 3)
+        // Just too low for a codec: stored pixels are not compressed any more.
+        let low = 4 * codecBytes - 1
+        run.scene.cache.byteLimit = .bytes(low)
+        run.scene.run()
+        #expect(held() == 0)
+        run.need(4..<5)
+        #expect(held() == 0 && store.puts == 4)
+        run.scene.cache.byteLimit = .bytes(low + 1)
+        run.need(5..<6)
+        #expect(held() == codecBytes && store.puts == 5)
+        run.scene.cache.removeLayer(run.layer)
+        run.scene.run()
+        #expect(held() == 0)
+    }
+
+    @Test func removedLayersKeepTheirCounts() throws {
+        let store = MemoryStore()
+        let origin = Origin()
+        let run = try Run([store], origin)
+        run.need(0..<3)
+        let before = run.counts
+        run.scene.cache.removeLayer(run.layer)
+        run.scene.run()
+        #expect(run.counts == before && before[0].writes == 3)
+        #expect(run.scene.cache.core.read { $0.saves.byteCount == 0 })
+        // A store that is named again has one row.
+        let options = LayerOptions(stores: LayerStores([store], dataSet: ["world"]))
+        _ = try run.scene.cache.addLayer(
+            origin as any BlockingTileSource,
+            pyramid: run.scene.pyramid,
+            options: options
+        )
+        #expect(run.counts == before)
+    }
+
+    /// The last layer of a store releases it and its bytes; its counts stay.
+    @Test func aStoreEndsWithTheLastOfItsLayers() throws {
+        var store: MemoryStore? = MemoryStore(memorySize: .bytes(4096))
+        weak let known = store
+        let run = try Run([try #require(store)], Origin())
+        let second = try run.scene.cache.addLayer(
+            Origin() as any BlockingTileSource,
+            pyramid: run.scene.pyramid,
+            options: LayerOptions(stores: LayerStores([try #require(store)], dataSet: ["second"]))
+        )
+        store = nil
+        run.need(0..<2)
+        let before = run.counts
+        let bytes = { run.scene.cache.core.read { $0.pool.ledger[.stores] } }
+        run.scene.cache.removeLayer(run.layer)
+        run.scene.run()
+        #expect(known != nil && bytes() == 4096)
+        run.scene.cache.removeLayer(second)
+        run.scene.run()
+        #expect(known == nil && bytes() == 0 && run.counts == before && before[0].writes == 2)
+    }
+
+    /// The table keeps the record of a removed layer while a later one exists.
+    @Test func aStoreEndsWithItsLayerWhileALaterOneStays() throws {
+        var store: MemoryStore? = MemoryStore(memorySize: .bytes(4096))
+        weak let known = store
+        let run = try Run([try #require(store)], Origin())
+        _ = try run.scene.cache.addLayer(Origin() as any BlockingTileSource, pyramid: run.scene.pyramid)
+        store = nil
+        run.need(0..<2)
+        #expect(known != nil && run.counts[0].writes == 2)
+        run.scene.cache.removeLayer(run.layer)
+        run.scene.run()
+        let bytes = run.scene.cache.core.read { $0.pool.ledger[.stores] }
+        #expect(known == nil && bytes == 0)
+    }
+}
