@@ -60,20 +60,15 @@ import Testing
     }
 
     @Test func theSameObservationsGiveTheSameWishes() throws {
-        var first = try PolicySession()
+        var (first, second) = (try PolicySession(), try PolicySession())
         var random = SplitMix64(seed: 7)
         for step in 0..<200 {
             let x = 20_000 + 3000 * random.nextUnit()
             let view = TileViewport.at(x, 30_000, scale: step % 40 < 20 ? 1 : 0.4)
-            if step == 100 {
-                // A copy changes independently and ends in the same state.
-                var copy = first
-                let a = copy.show(view)
-                let b = first.show(view)
-                #expect(a.entries == b.entries && a.keepValues == b.keepValues && a.recency == b.recency)
-            } else {
-                _ = first.show(view)
-            }
+            // A copy changes independently.
+            if step == 100 { second = first }
+            let (a, b) = (first.show(view), second.show(view))
+            #expect(a.entries == b.entries && a.keepValues == b.keepValues && a.recency == b.recency)
         }
     }
 
@@ -170,14 +165,18 @@ import Testing
         }
     }
 
-    /// Jumps back and forth between two places. The tiles of the other place are kept, not loaded ahead of need.
-    @Test func visitedTilesAreNotWishedFor() throws {
+    /// Jumps back and forth between two places. The pool has no visits of tiles that it has evicted.
+    @Test func visitsOfTilesThatComeBackAreTold() throws {
         var session = try PolicySession()
-        var wishes = Wishes()
-        for step in 0..<400 { wishes = session.show(.at(step / 10 % 2 == 0 ? 10_000 : 40_000, 30_000)) }
-        let other = Set(session.pyramid.neededTiles(under: .at(10_000, 30_000), at: session.pyramid.maximumLevel))
-        #expect(!wishes.entries.contains { other.contains($0.key.coordinate) })
-        #expect(wishes.recency == .standard)
+        var visits: [Set<UInt8>] = []
+        for step in 0..<12 {
+            let view = TileViewport.at(step / 2 % 2 == 0 ? 10_000 : 40_000, 30_000)
+            let needed = Set(session.pyramid.neededTiles(under: view, at: session.pyramid.maximumLevel))
+            let told = session.show(view).keepValues.filter { needed.contains($0.key.coordinate) }
+            #expect(told.isEmpty || Set(told.map(\.key.coordinate)) == needed && told.allSatisfy { $0.value == 1 })
+            visits.append(Set(told.map(\.visits)))
+        }
+        #expect(visits == [[], [], [], [], [2], [], [2], [], [3], [], [3], []])
     }
 
     @Test func theWorthOfKeepingFallsWithAgeAndRisesWithVisits() {
