@@ -161,6 +161,23 @@ import Testing
         #expect(view.shortfallBytes == 0)
     }
 
+    /// Within 0...8 octaves. The same bias again changes nothing, so that the view goes on resting.
+    @Test func levelBiasesAreClamped() throws {
+        let small = TilePool(tiles: 100)
+        var view = try model()
+        _ = view.update(ServiceSetup.viewport(900, 900), now: 0, pool: &small.pool)
+        view.rest(at: 1_000_000_000)
+        var changes: [Bool] = []
+        var levels: [Int] = []
+        for bias in [0, 1, 1, .nan, -3, 9, 100] as [Double] {
+            changes.append(view.setLevelBias(bias, now: 2_000_000_000, pool: &small.pool))
+            levels.append(view.layers[0].needs.level)
+            #expect(view.hasRested(at: 2_999_999_999) == (changes == [false]))
+        }
+        #expect(changes == [false, true, false, true, false, true, false])
+        #expect(levels == [6, 5, 5, 6, 6, 0, 0] && view.levelBias == 8)
+    }
+
     /// Tiles without an entry are looked up once memory is available. The view is then complete.
     @Test func aViewIsTruncatedUntilThereIsMemory() throws {
         let small = TilePool(tiles: 16) { $0.grantsBookkeeping = false }

@@ -1,0 +1,77 @@
+import Testing
+
+@testable import TileCache
+
+/// Policies of several views and layers in one planner.
+@Suite struct PlannerTests {
+    private let pyramid: TilePyramid
+
+    init() throws { pyramid = try .powerOfTwo(worldWidth: 4096, worldHeight: 4096) }
+
+    /// Wishes for tiles in a row, and has learned 100 bytes.
+    private struct Fixed: PrefetchPolicy {
+        var values: [Float] = []
+        var byteCount = 100
+        mutating func reset() { byteCount = 10 }
+        mutating func observe(_ frame: FrameObservation) {}
+        mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {
+            for (column, value) in values.enumerated() {
+                let tile = TileCoordinate(level: 4, column: column, row: 0)
+                wishes.wish(for: tile, layer: target.layer, value: value)
+            }
+        }
+    }
+
+    private func view(_ id: Int, layers: Range<Int>, hasMoved: Bool = false) -> (id: Int, snapshot: ViewSnapshot) {
+        let viewport = TileViewport.at(2000, 2000)
+        let frame = FrameObservation(time: 0, viewport: viewport, level: 4, needed: [], pyramid: pyramid)
+        let layers = layers.map { layer in
+            ViewSnapshot.Layer(
+                id: LayerID(layer),
+                pyramid: pyramid,
+                level: 4,
+                needed: [],
+                hasOwnList: false,
+                observations: hasMoved ? [frame] : []
+            )
+        }
+        return (id, ViewSnapshot(viewport: viewport, selection: TileLevelSelection(), layers: layers))
+    }
+
+    /// Wishes of several views or layers are in one order, equal ones in that of the views. One policy's keep their own.
+    @Test(arguments: [false, true]) func wishesOfAllPoliciesAreOrderedByWorth(areOfOneView: Bool) {
+        let (first, second) = (Fixed(values: [5, 3, 1]), Fixed(values: [4, 3, 2]))
+        let context = PlanContext(
+            now: 0,
+            workers: 4,
+            loadLatency: 40_000_000,
+            capacityTiles: 200,
+            effort: 0.5,
+            residency: { _ in .none }
+        )
+        var planner = Planner(
+            policies: areOfOneView
+                ? [0: [LayerID(0): first, LayerID(1): second]] : [0: [LayerID(0): first], 1: [LayerID(1): second]]
+        )
+        let views = areOfOneView ? [view(0, layers: 0..<2)] : [view(0, layers: 0..<1), view(1, layers: 1..<2)]
+        let plan = planner.makePlan(of: views, context: context)
+        #expect(plan.entries.map(\.value) == [5, 4, 3, 3, 2, 1])
+        #expect(plan.entries.map(\.key.layer) == [0, 1, 0, 1, 1, 0])
+        var single = Planner(policies: [0: [LayerID(0): Fixed(values: [1, 5, 3])]])
+        #expect(single.makePlan(of: [view(0, layers: 0..<1)], context: context).entries.map(\.value) == [1, 5, 3])
+    }
+
+    /// First those of views that have not moved, and no more than necessary. The first of three views has moved.
+    @Test(arguments: [
+        (400, [100, 100, 100, 100]), (399, [100, 10, 100, 100]), (310, [100, 10, 100, 100]), (309, [100, 10, 10, 100]),
+        (219, [100, 10, 10, 10]), (129, [10, 10, 10, 10]), (0, [10, 10, 10, 10]),
+    ]) func viewsAtRestForgetFirst(limit: Int, held: [Int]) {
+        let views = [view(0, layers: 0..<1, hasMoved: true), view(1, layers: 0..<2), view(2, layers: 0..<1)]
+        var planner = Planner(policies: [
+            0: [LayerID(0): Fixed()], 1: [LayerID(0): Fixed(), LayerID(1): Fixed()], 2: [LayerID(0): Fixed()],
+        ])
+        let rest = planner.trimPolicies(toBytes: limit, of: views)
+        let left = [(0, 0), (1, 0), (1, 1), (2, 0)].map { planner.policies[$0]?[LayerID($1)]?.byteCount ?? 0 }
+        #expect(left == held && rest == held.reduce(0, +))
+    }
+}
