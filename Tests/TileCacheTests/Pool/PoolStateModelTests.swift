@@ -4,7 +4,7 @@ import Testing
 
 /// Random operations on a pool, with all invariants checked after each.
 @Suite struct PoolStateModelTests {
-    @Test(arguments: 1...4)
+    @Test(arguments: 1...5)
     func randomTrafficKeepsEveryPromise(seed: Int) throws {
         let model = model(seed: seed)
         for step in 0..<3000 {
