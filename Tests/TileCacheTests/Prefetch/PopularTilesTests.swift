@@ -76,8 +76,8 @@ import Testing
     /// sessions showed their worth.
     @Test(arguments: [(true, 4, true), (true, 3, false), (false, 4, false)])
     func aPolicyLoadsThemAtRestWithRoom(isAtRest: Bool, screens: Int, isLoaded: Bool) throws {
-        let pyramid = try TilePyramid.powerOfTwo(worldWidth: 16_384, worldHeight: 16_384)
-        let level = pyramid.maximumLevel
+        var session = try PolicySession(worldWidth: 16_384)
+        let level = session.pyramid.maximumLevel
         let far = Self.key(level, 60, 60)
         var bins = BinCounts(count: CandidateBin.placedCount)
         let bin = CandidateBin.popular(isSeen: false)
@@ -89,41 +89,13 @@ import Testing
             bins: bins,
             places: Self.sketch([[TileKey]](repeating: [far], count: 9))
         )
-        var policy = AdaptivePolicy(profile: profile)
+        session.policy = AdaptivePolicy(profile: profile)
         var wishes = Wishes()
         for frame in 0..<20 {
-            let viewport = TileViewport(
-                center: WorldPoint(x: 2000 + (isAtRest ? 0 : 40 * Double(frame)), y: 2000),
-                width: 1000,
-                height: 700,
-                scale: 1
-            )
-            let needed = pyramid.neededTiles(under: viewport, at: level).map { TileKey(layer: 0, $0) }
-            let now = Int64(frame) * 16_666_667
-            policy.observe(
-                FrameObservation(time: now, viewport: viewport, level: level, needed: needed, pyramid: pyramid)
-            )
-            wishes = Wishes()
-            policy.appendWishes(
-                to: &wishes,
-                target: PlanTarget(
-                    layer: 0,
-                    pyramid: pyramid,
-                    viewport: viewport,
-                    level: level,
-                    needed: needed,
-                    destination: nil,
-                    selection: TileLevelSelection()
-                ),
-                context: PlanContext(
-                    now: now,
-                    workers: 4,
-                    loadLatency: 40_000_000,
-                    capacityTiles: screens * needed.count + (screens == 3 ? 0 : 1),
-                    effort: 0.5,
-                    residency: { _ in .none }
-                )
-            )
+            let viewport = TileViewport.at(2000 + (isAtRest ? 0 : 40 * Double(frame)), 2000)
+            let needed = session.pyramid.neededTiles(under: viewport, at: level).count
+            session.capacity = screens * needed + (screens == 3 ? 0 : 1)
+            wishes = session.show(viewport)
         }
         #expect(wishes.entries.contains { $0.key == far } == isLoaded)
     }
