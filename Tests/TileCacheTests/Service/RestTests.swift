@@ -98,7 +98,7 @@ import Testing
                 state.pool.queue.install(Plan(), hasRoom: !isLacking)
                 state.pins = Pins()
                 if isPinning { state.pins.add(waiting, to: waiting, of: layer.index) }
-                if isShort { _ = state.pool.queue.passForRoom(prefetch, hasShares: false) }
+                if isShort { _ = state.pool.queue.passForRoom(prefetch, hasShares: false, isFull: false) }
                 return state.wantsRoom(now: now + (rests ? 1_000_000_000 : 0))
             }
             #expect(wantsRoom == (isLacking || isPinning || (isShort && !rests)), "\(number)")
