@@ -63,6 +63,9 @@ final class DiskWriter {
         guard generations.keys.allSatisfy({ (1...Int(Int32.max)).contains($0) }) else {
             throw SQLFailure(SQLITE_CORRUPT, "the number of a namespace is out of range")
         }
+        guard generations.values.allSatisfy({ $0 <= Self.highestGeneration }) else {
+            throw SQLFailure(damage: "a generation is out of range")
+        }
         (self.generations, self.numbers) = (generations, numbers)
         if !connection.isReadOnly { try setMaximum(budget) }
     }
@@ -307,6 +310,8 @@ final class DiskWriter {
     }
 
     static let mostNamespaces = 4096
+    /// Higher ones are damage, as in shared stores: no invalidation could be newer than the highest of all.
+    static let highestGeneration: UInt64 = 1 << 62
 
     private func setNamespace(_ number: Int, _ name: TileStoreNamespace, _ generation: UInt64) throws(SQLFailure) {
         func store() throws(SQLFailure) {

@@ -139,8 +139,11 @@ public final class TileDiskStore: TileStore {
     }
 
     /// Raises the generation of a namespace. Older entries are misses at once, and are evicted first.
+    ///
+    /// - Parameter generation: At most 2^62: higher ones are damaged, since nothing raises them that often.
     public func raiseGeneration(of namespace: TileStoreNamespace, to generation: UInt64) -> Bool {
         guard generation > 0 else { return true }
+        guard generation <= DiskWriter.highestGeneration else { return false }
         core.state.withLock { state in
             state.generations[namespace] = max(state.generations[namespace] ?? 0, generation)
         }

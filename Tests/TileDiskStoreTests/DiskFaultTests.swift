@@ -157,6 +157,8 @@ import TileCache
         "UPDATE store SET value = -5 WHERE name = 'entries'",
         "UPDATE namespace SET number = 9223372036854775807 WHERE number = 1",
         "UPDATE namespace SET number = -1 WHERE number = 1",
+        // Entries of the highest generation would outlive every invalidation.
+        "UPDATE namespace SET generation = -1",
     ]) func absurdNumbers(statement: String) throws {
         let folder = ScratchFolder()
         try Self.work(Self.open(folder), seed: 1, steps: 10)

@@ -104,6 +104,7 @@ import TileCache
             #expect(store.cause(key) == .oldGeneration && store.bytes(other) == bytes)
             #expect(store.put(key, bytes, generation: 2) == .refused)
             #expect(store.raiseGeneration(of: key.namespace, to: 2))
+            #expect(!store.raiseGeneration(of: key.namespace, to: .max))
             #expect(store.generation(of: key.namespace) == 3)
         }
         let store = try Self.open(folder)
