@@ -13,6 +13,7 @@ enum TIFFTag: UInt16 {
     case rowsPerStrip = 278
     case stripByteCounts = 279
     case planarConfiguration = 284
+    case pageNumber = 297
     case software = 305
     case predictor = 317
     case tileWidth = 322

@@ -182,6 +182,9 @@ public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSourc
 }
 
 extension TIFFTileSource {
+    /// Of an overview. What is nearly as large as the first image is a plane or page besides it.
+    private static let leastScale = 1.1
+
     /// Reads all directories and chooses those of the first image. The text describes an overview that was left out.
     private static func levels(
         _ file: inout TIFFFile
@@ -210,14 +213,15 @@ extension TIFFTileSource {
         }
         var leftOut: String?
         for directory in others where TIFFLevel.isTiled(directory) {
-            // Masks are no pixels.
+            // Masks are no pixels, and pages are other pictures. ImageMagick states the same page for all levels.
             let kind = try directory.number(.newSubfileType, 0...Int(UInt32.max), default: 0, &file.bytes)
+            let page = kind & 2 == 0 ? 0 : try directory.numbers(.pageNumber, atMost: 16, &file.bytes)?.first ?? 0
             let (width, height) = try TIFFLevel.size(directory, &file.bytes)
             let world = (width: levels[0].width, height: levels[0].height)
             var found = Overview.scale(width: width, height: height, of: world, within: 2)
             let isFilled = found == nil
             if isFilled { found = try filledScale(directory, of: levels, &file) }
-            guard kind & 4 == 0, let scale = found, scale > 1,
+            guard kind & 4 == 0, page == 0, let scale = found, scale >= leastScale,
                 !levels.contains(where: { $0.scale == scale })
             else { continue }
             let tile = try TIFFLevel.tileSize(directory, &file.bytes)

@@ -109,6 +109,23 @@ import Testing
         #expect(server.asked.count <= count + 2 && server.asked[0] == 0..<65_536)
     }
 
+    /// Pages are other pictures: those that are nearly as large, and those of any size with a number.
+    @Test func pagesAreNoOverviews() throws {
+        let images = [(200, 130), (199, 129), (100, 65), (50, 33)].enumerated().map {
+            TestImage(width: $1.0, height: $1.1, seed: $0)
+        }
+        var directories = images.map { MadeTIFF.Directory($0) }
+        for index in directories.indices {
+            directories[index].kind = 2
+            // The last one as ImageMagick writes a level.
+            directories[index].more = [.init(tag: 297, type: 3, values: [index == 3 ? 0 : UInt64(index), 4])]
+        }
+        directories[1].kind = 0
+        let source = try TIFFTileSource(write(MadeTIFF(directories: directories)), options: straight)
+        #expect(source.pyramid.levels.map(\.worldPixelsPerPixel) == [4, 1])
+        try expect(source, 0, images[3])
+    }
+
     /// Philips's scanners fill up the last tiles of a level, and state its size with them.
     @Test func overviewsWithFilledTilesAreFound() throws {
         let images = [(192, 160), (96, 80), (48, 40), (24, 20), (12, 10)].enumerated().map {
