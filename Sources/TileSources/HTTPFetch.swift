@@ -159,10 +159,12 @@ final class HTTPFetch {
             )
             guard end == .notModified, !isConditional else { return end }
             return .failed(.status, message: "the status 304 was not asked for", mayPass: false)
-        case CURLE_URL_MALFORMAT: return .failed(.connection, message: reason, mayPass: false)
         // What came is no answer: often it belongs to the answer before it on the connection, which is closed now.
-        case CURLE_UNSUPPORTED_PROTOCOL:
+        case CURLE_UNSUPPORTED_PROTOCOL where HTTPAddress(current) != nil:
             return .failed(.connection, message: "\(reason): an answer of HTTP was expected", mayPass: true)
+        // A libcurl without TLS parses no address of https.
+        case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL:
+            return .failed(.connection, message: reason, mayPass: false)
         case CURLE_OPERATION_TIMEDOUT: return .failed(.timeOut, message: reason, mayPass: true)
         case CURLE_PARTIAL_FILE: return .failed(.truncated, message: reason, mayPass: true)
         // The connection ended between two chunks, or while a byte was expected: truncated if there was any byte.
