@@ -28,12 +28,15 @@ extension TextureCore {
         guard drawings.contains(where: { $0.deficit > 0 }) else { return }
         let served = findGains(allowed)
         var gains = [Double](repeating: 0, count: screen.tiles.count)
-        var heap = GainHeap()
+        var heap: [(gain: Double, number: Int)] = []
+        func goesFirst(_ a: (gain: Double, number: Int), _ b: (gain: Double, number: Int)) -> Bool {
+            a.gain != b.gain ? a.gain > b.gain : a.number < b.number
+        }
         for tile in served.wants.indices where !served.wants[tile].isEmpty {
             gains[tile] = gain(of: tile, served)
-            if gains[tile] > 0 { heap.push(gains[tile], tile) }
+            if gains[tile] > 0 { heap.insertInHeap((gains[tile], tile), by: goesFirst) }
         }
-        while let (gain, tile) = heap.pop() {
+        while let (gain, tile) = heap.removeFirstOfHeap(by: goesFirst) {
             // Another upload has changed it since.
             guard gain == gains[tile] else { continue }
             gains[tile] = 0
@@ -42,7 +45,7 @@ extension TextureCore {
             let changed = upload(tile, to: slot, isAhead: false, improving: served.wants[tile])
             for other in Set(changed.flatMap { served.tiles[$0] }).sorted() where gains[other] > 0 {
                 gains[other] = self.gain(of: other, served)
-                if gains[other] > 0 { heap.push(gains[other], other) }
+                if gains[other] > 0 { heap.insertInHeap((gains[other], other), by: goesFirst) }
             }
         }
     }

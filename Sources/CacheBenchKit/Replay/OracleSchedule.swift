@@ -1,3 +1,5 @@
+import TileTextures
+
 /// Schedules the loads that can be in time for their demands.
 ///
 /// Loads are taken in the order of their deadlines, each at the earliest time at which a worker is free: if any order
@@ -119,7 +121,7 @@ struct OracleSchedule {
     /// Every job after the one left out starts one slot earlier. The slots stay the same.
     private mutating func replace(_ number: Int, by job: Job) -> Job {
         accepted[number].isDropped = true
-        heap.removeFirstOfHeap(by: order)
+        _ = heap.removeFirstOfHeap(by: order)
         count -= 1
         accept(job, finish: 0)
         return accepted[number].job
@@ -154,32 +156,4 @@ struct OracleSchedule {
     }
 
     private func order(_ a: Int, _ b: Int) -> Bool { isWorse(accepted[a].job, than: accepted[b].job) }
-}
-
-extension [Int] {
-    /// Inserts a number into a binary heap.
-    fileprivate mutating func insertInHeap(_ number: Int, by goesFirst: (Int, Int) -> Bool) {
-        append(number)
-        var child = count - 1
-        while child > 0, goesFirst(self[child], self[(child - 1) / 2]) {
-            swapAt(child, (child - 1) / 2)
-            child = (child - 1) / 2
-        }
-    }
-
-    /// Removes the first number of a binary heap.
-    fileprivate mutating func removeFirstOfHeap(by goesFirst: (Int, Int) -> Bool) {
-        swapAt(0, count - 1)
-        removeLast()
-        var parent = 0
-        while true {
-            var first = parent
-            for child in [2 * parent + 1, 2 * parent + 2] where child < count && goesFirst(self[child], self[first]) {
-                first = child
-            }
-            if first == parent { return }
-            swapAt(parent, first)
-            parent = first
-        }
-    }
 }
