@@ -1,3 +1,5 @@
+import TileCache
+
 /// Numbers of tiles in a PMTiles archive: zoom by zoom, along a Hilbert curve within each.
 enum PMTilesID {
     /// Number of a tile. Its zoom is at most 30, and its column and row are below 2^zoom.
@@ -78,13 +80,9 @@ struct PMTilesDirectory: Equatable, Sendable {
     /// The entry that covers a tile, or the leaf directory that may. It is the last one whose number is not above the
     /// tile's.
     func entry(for id: UInt64) -> Entry? {
-        var (low, high) = (0, entries.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if entries[middle].id <= id { low = middle + 1 } else { high = middle }
-        }
-        guard low > 0 else { return nil }
-        let entry = entries[low - 1]
+        let next = entries.indices.first(sorted: { entries[$0].id > id })
+        guard next > 0 else { return nil }
+        let entry = entries[next - 1]
         return entry.run == 0 || id - entry.id < entry.run ? entry : nil
     }
 }

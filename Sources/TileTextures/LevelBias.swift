@@ -63,13 +63,9 @@ struct LevelBias: Sendable {
             }
         }
         neededSlots = bound(0)
-        var (low, high) = (0, Self.maximumSteps)
-        while low < high {
-            let middle = (low + high) / 2
-            if bound(middle) <= slots { high = middle } else { low = middle + 1 }
-        }
-        guard low > steps || low <= steps - (isTurning ? Self.band : 1) else { return }
-        steps = low
+        let least = (0..<Self.maximumSteps).first(sorted: { bound($0) <= slots })
+        guard least > steps || least <= steps - (isTurning ? Self.band : 1) else { return }
+        steps = least
         changes += 1
     }
 

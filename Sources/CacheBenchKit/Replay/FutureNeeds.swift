@@ -80,12 +80,7 @@ struct FutureNeeds: Sendable {
     /// The present or next need of a tile; `nil` if there is none. A need whose last frame is `now` has passed.
     func need(of number: Int, after now: Int64) -> Need? {
         let list = needsOfTile[number]
-        var low = 0
-        var high = list.count
-        while low < high {
-            let middle = (low + high) / 2
-            if needs[list[middle]].end <= now { low = middle + 1 } else { high = middle }
-        }
-        return low < list.count ? needs[list[low]] : nil
+        let first = list.indices.first(sorted: { needs[list[$0]].end > now })
+        return first < list.count ? needs[list[first]] : nil
     }
 }

@@ -1,3 +1,4 @@
+import TileCache
 import TileTextures
 
 /// Schedules the loads that can be in time for their demands.
@@ -89,13 +90,9 @@ struct OracleSchedule {
         let jobs = jobs
         var shifts = [Int](repeating: maximum, count: jobs.count + 1)
         for number in stride(from: jobs.count - 1, through: 0, by: -1) {
-            var low = 0
-            var high = shifts[number + 1]
-            while low < high {
-                let middle = (low + high + 1) / 2
-                if isInTime(jobs[number], number: number, after: middle) { low = middle } else { high = middle - 1 }
-            }
-            shifts[number] = low
+            shifts[number] = (0..<shifts[number + 1]).first(sorted: {
+                !isInTime(jobs[number], number: number, after: $0 + 1)
+            })
         }
         return shifts
     }

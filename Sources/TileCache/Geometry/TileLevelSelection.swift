@@ -41,22 +41,17 @@ public struct TileLevelSelection: Hashable, Sendable {
         let wanted = scale * biasFactor
         let levels = pyramid.levels
         let maximum = levels.count - 1
-        var low = 0
-        var high = maximum
-        // Magnification decreases with the level: a binary search finds the first level at or below 1:1.
-        while low < high {
-            let middle = (low + high) / 2
-            if wanted * levels[middle].worldPixelsPerPixel <= Self.tolerance { high = middle } else { low = middle + 1 }
-        }
+        // The first level at or below 1:1: magnification decreases with the level.
+        let first = (0..<maximum).first(sorted: { wanted * levels[$0].worldPixelsPerPixel <= Self.tolerance })
         // Without hysteresis none but the first level is neither too coarse nor too fine.
-        guard let previous, levels.indices.contains(previous) else { return low }
+        guard let previous, levels.indices.contains(previous) else { return first }
         let notTooCoarse =
             previous == maximum
             || wanted * levels[previous].worldPixelsPerPixel <= Self.tolerance * hysteresisFactor
         let notTooFine =
             previous == 0
             || wanted * levels[previous - 1].worldPixelsPerPixel * hysteresisFactor > Self.tolerance
-        return notTooCoarse && notTooFine ? previous : low
+        return notTooCoarse && notTooFine ? previous : first
     }
 
     /// Scale at which a zoom changes between a level and the next finer one.

@@ -68,13 +68,8 @@ struct TileRuns: Sendable {
 
     func contains(_ tile: TileCoordinate) -> Bool {
         let own = Run(level: tile.level, row: tile.row, columns: tile.column..<tile.column + 1)
-        // The first run that does not end before the tile.
-        var (low, high) = (0, runs.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if runs[middle].isBefore(own) { low = middle + 1 } else { high = middle }
-        }
-        return low < runs.count && runs[low].contains(tile)
+        let first = runs.indices.first(sorted: { !runs[$0].isBefore(own) })
+        return first < runs.count && runs[first].contains(tile)
     }
 
     /// The tiles that another set does not have.
