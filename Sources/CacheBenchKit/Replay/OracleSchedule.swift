@@ -90,7 +90,7 @@ struct OracleSchedule {
         let jobs = jobs
         var shifts = [Int](repeating: maximum, count: jobs.count + 1)
         for number in stride(from: jobs.count - 1, through: 0, by: -1) {
-            shifts[number] = (0..<shifts[number + 1]).first(sorted: {
+            shifts[number] = (0..<shifts[number + 1]).partitioningIndex(where: {
                 !isInTime(jobs[number], number: number, after: $0 + 1)
             })
         }
