@@ -3,7 +3,7 @@ extension Range<Int> {
     ///
     /// - Returns: The upper bound if it holds for none.
     @inlinable
-    package func first(sorted condition: (Int) -> Bool) -> Int {
+    package func partitioningIndex(where condition: (Int) -> Bool) -> Int {
         var (low, high) = (lowerBound, upperBound)
         while low < high {
             let middle = (low + high) / 2
