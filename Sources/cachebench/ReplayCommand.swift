@@ -94,7 +94,8 @@ struct ReplayCommand: ParsableCommand {
         try Failure.reported {
             let options = options
             try replay.checkFiles()
-            let files = try PanTraceList.paths(traces) + replay.files + checks.files
+            let files =
+                try PanTraceList.paths(traces) + replay.files + checks.files + sourced.files + self.stores.files
             let keyWriter = try exportKeys.map { try ReportWriter(path: $0, flag: "--export-keys", sparing: files) }
             let loadWriter = try exportLoads.map {
                 try ReportWriter(path: $0, flag: "--export-loads", sparing: files + [exportKeys].compactMap { $0 })

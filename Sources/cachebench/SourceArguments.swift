@@ -30,6 +30,14 @@ struct SourceArguments: ParsableArguments {
     )
     var imageMemoryLimit: Int?
 
+    /// The source's file, if it is one.
+    var files: [String] {
+        switch source {
+        case .mbtiles(let path)?, .pmtiles(let path)?, .tiff(let path)?, .deepZoom(let path)?, .image(let path)?: [path]
+        default: []
+        }
+    }
+
     func validate(clock: ReplayClock?, latency: LoadLatency) throws {
         // Flags that would have no effect are refused.
         if imageMemoryLimit != nil {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CacheBenchKit
+import Foundation
 import PanTraces
 import TileCache
 import TileDiskStore
@@ -27,6 +28,12 @@ struct StoreArguments: ParsableArguments {
         as: "servers"
     )
     var shared: String?
+
+    /// The files of the disk store.
+    var files: [String] {
+        guard let disk else { return [] }
+        return ((try? FileManager.default.contentsOfDirectory(atPath: disk)) ?? []).map { disk + "/" + $0 }
+    }
 
     /// Whether there is any store.
     var isAny: Bool { disk != nil || shared != nil }

@@ -60,7 +60,7 @@ struct WarmCommand: ParsableCommand {
 
     func run() throws {
         try Failure.reported {
-            let writer = try ReportWriter(path: output.file.output)
+            let writer = try ReportWriter(path: output.file.output, sparing: sourced.files + self.stores.files)
             guard let source = try sourced.open(tileSize: tileSize, format: pixels.pixelFormat, encoded: true)
             else { return }
             Interruption.watch()

@@ -102,7 +102,7 @@ struct ZoomoutCommand: ParsableCommand {
 
     func run() throws {
         try Failure.reported {
-            let writer = try ReportWriter(path: output.file.output)
+            let writer = try ReportWriter(path: output.file.output, sparing: self.stores.files)
             let progress = Progress()
             Interruption.watch()
             let stores = try stores.open()

@@ -99,6 +99,24 @@ struct FileTests {
         #expect(try Data(contentsOf: file) == trace)
     }
 
+    @Test(
+        arguments: [
+            "replay --source image:set --output set", "replay --source mbtiles:./set --output set",
+            "warm --source pmtiles:set --disk tiles --output set", "replay --disk tiles --output tiles/tiles.sqlite",
+            "zoomout --disk tiles --output tiles/tiles.sqlite",
+        ]
+    )
+    func aSourceOrStoreIsNotReplaced(words: String) throws {
+        let folder = try Folder()
+        try folder.write("tiles", to: "set")
+        try folder.write("tiles", to: "tiles/tiles.sqlite")
+        let outcome = try Program.run(words.split(separator: " ").map(String.init), in: folder.url)
+        #expect(outcome.code == 2 && outcome.errors.contains(": another file"), "\(outcome.errors)")
+        for name in ["set", "tiles/tiles.sqlite"] {
+            #expect(try Data(contentsOf: folder.url.appendingPathComponent(name)) == Data("tiles".utf8))
+        }
+    }
+
     /// The next run would compare with this one, however much worse it is.
     @Test(arguments: ["replay --duration 1s", "tune --duration 1s --budgets 4screens --policies none"])
     func aBaselineIsNotReplaced(words: String) throws {

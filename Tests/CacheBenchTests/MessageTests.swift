@@ -177,6 +177,23 @@ struct MessageTests {
         #expect(relative.output.hasPrefix("traces/one.csv "), "\(relative.output)")
     }
 
+    @Test func tracesWithoutAFolderAreNamed() throws {
+        let folder = try Folder()
+        try folder.write(Program.run(["generate", "--preset", "plane", "--duration", "1s"]).output, to: "one.csv")
+        let words = ["compare", "--budgets", "1MiB", "--policies", "none", "one.csv"]
+        let compared = try Program.run(words, in: folder.url).output
+        #expect(compared.contains("\n(here)\n") && compared.contains(" for (here): "), "\(compared)")
+        let program = try #require(Program.url).path
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/bash")
+        process.currentDirectoryURL = folder.url
+        process.arguments = ["-c", "'\(program)' replay - <one.csv >report"]
+        try process.run()
+        process.waitUntilExit()
+        let report = try String(contentsOf: folder.url.appendingPathComponent("report"), encoding: .utf8)
+        #expect(report.hasPrefix("standard input  "), "\(report)")
+    }
+
     /// Of many traces, only one may be wrong.
     @Test(
         arguments: [

@@ -24,7 +24,7 @@ package struct ReplayInput {
         let reader = try PanTraceReader(path: path)
         name = path == "-" ? "standard input" : path.split(separator: "/").last.map(String.init) ?? path
         self.source = source ?? Self.sources(ofPaths: [path])[0]
-        self.path = path
+        self.path = path == "-" ? "" : path
         scene = try PanTraceScene(reader.header, overrides: options.overrides, name: path)
         samples = reader
     }

@@ -51,7 +51,7 @@ package enum CompareText {
         var source: String?
         for (row, line) in zip(ordered, set.dropFirst(2)) {
             if row.source != source {
-                lines.append(style.bold(row.source.printable.shortened(to: ReplayText.width)))
+                lines.append(style.bold(row.source.sourceTitle.printable.shortened(to: ReplayText.width)))
                 source = row.source
             }
             lines.append(line)

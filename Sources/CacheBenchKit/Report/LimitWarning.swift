@@ -29,13 +29,12 @@ enum LimitWarning {
 
     /// A line for each source and budget.
     static func lines(_ report: CompareReport) -> [String] {
-        var lines: [String] = []
-        for row in report.totals where row.shortfallBytes > 0 {
+        let short = report.totals.filter { $0.shortfallBytes > 0 }
+        let lines = short.grouped { [$0.source, $0.budget] }.map { _, policies in
+            let row = policies[0]
             let budget = row.screens.map { Figures.screens($0) } ?? Figures.bytes(row.byteLimit)
-            let line =
-                "limit too small: \(budget) for \(row.source.printable): one screen needs up to "
+            return "limit too small: \(budget) for \(row.source.sourceTitle.printable): one screen needs up to "
                 + "\(bytes: row.screenBytes), up to \(bytes: row.shortfallBytes) are missing"
-            if !lines.contains(where: { $0.hasPrefix(line.prefix { $0 != "," }) }) { lines.append(line) }
         }
         let rest = lines.count - shownLines
         return lines.prefix(shownLines) + (rest > 0 ? ["and \(rest) more limits that are too small"] : [])

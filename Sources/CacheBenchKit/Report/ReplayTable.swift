@@ -62,8 +62,7 @@ struct ReplayTable {
         ]
         let traces = Dictionary(grouping: result.traces, by: \.trace.source)
         for source in result.sources {
-            let title = source.trace.source == "." ? "(here)" : source.trace.source
-            lines.append(set(title, source))
+            lines.append(set(source.trace.source.sourceTitle, source))
             for report in traces[source.trace.source] ?? [] {
                 lines.append(set("  " + Self.shortName(report.trace.name), report, isPooled: false))
             }

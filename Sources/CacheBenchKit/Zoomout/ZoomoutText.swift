@@ -21,7 +21,7 @@ package enum ZoomoutText {
             "checks     \(checks.passed ? "passed" : "FAILED")", "",
         ]
         text += ReplayText.optionLines(report.configuration, style: .plain)
-        if let warning = LimitWarning.text(report) { text.insert(contentsOf: [warning, ""], at: 0) }
+        if let warning = LimitWarning.text(report) { text.insert(contentsOf: wrapped(warning) + [""], at: 0) }
         return text.joined(separator: "\n") + "\n"
     }
 }

@@ -43,6 +43,19 @@ import Testing
         #expect(sources("/x/map/a.csv", "/x/./map/b.csv", "/x/y/../map/c.csv") == ["map", "map", "map"])
     }
 
+    /// Also if two texts are equal up to a comma.
+    @Test func eachLimitThatIsTooSmallIsWarnedOfOnce() throws {
+        try Self.withTraces { paths in
+            let limits = [MemoryLimit.bytes(1020 << 10), .bytes(1010 << 10)]
+            let compare = Compare(options: Self.options(), policies: [.none, .ring], budgets: limits)
+            let lines = LimitWarning.lines(try compare.run(paths: paths))
+            #expect(lines.count == 2, "\(lines)")
+            for (line, limit) in zip(lines, ["1,020.0 KiB", "1,010.0 KiB"]) {
+                #expect(line.hasPrefix("limit too small: \(limit) for compare-"), "\(line)")
+            }
+        }
+    }
+
     @Test func totalsAreTheSumsOfTheRows() throws {
         try Self.withTraces { paths in
             let compare = Compare(

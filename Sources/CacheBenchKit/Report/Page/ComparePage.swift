@@ -10,7 +10,7 @@ package enum ComparePage {
         var page = Page(
             title: "Policies compared",
             lead: "\(count: traces) \(traces == 1 ? "trace" : "traces") from "
-                + "\(sources.map(\.key).joined(separator: ", ")), with the same budgets, workers and load times"
+                + "\(sources.map(\.key.sourceTitle).joined(separator: ", ")), with the same budgets, workers and load times"
                 + (report.interrupted ? "; interrupted: these are the rows that were done" : "")
         )
         // Rows of one source are pooled already.
@@ -26,12 +26,12 @@ package enum ComparePage {
             page.figures(figures)
         }
         for line in LimitWarning.lines(report) { page.warning(line) }
-        add(pooled, sources.count > 1 ? "all traces" : sources.first?.key ?? "", to: &page)
+        add(pooled, sources.count > 1 ? "all traces" : sources.first?.key.sourceTitle ?? "", to: &page)
         // Over all sources together only these can be pooled: the other rates are of counts that rows do not have.
         addTable(pooled, isPooled: sources.count > 1, to: &page)
         for (index, source) in sources.enumerated() where sources.count > 1 {
-            page.heading(source.key, id: "source-\(index + 1)")
-            add(source.elements, source.key, to: &page)
+            page.heading(source.key.sourceTitle, id: "source-\(index + 1)")
+            add(source.elements, source.key.sourceTitle, to: &page)
             addTable(source.elements, isPooled: false, to: &page)
         }
         return page.text(

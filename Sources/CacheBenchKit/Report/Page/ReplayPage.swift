@@ -98,7 +98,7 @@ package enum ReplayPage {
     /// - Parameter shown: Number of the worst traces with pictures.
     private static func addTraces(_ result: ReplayResult, _ order: [Int], shown: Int, to page: inout Page) {
         let chart = BarList(
-            bars: result.sources.map { .init(name: $0.trace.source, value: $0.demands.hitRate ?? 0) },
+            bars: result.sources.map { .init(name: $0.trace.source.sourceTitle, value: $0.demands.hitRate ?? 0) },
             axis: "hit rate"
         )
         page.picture(

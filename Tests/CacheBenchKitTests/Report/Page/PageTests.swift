@@ -176,7 +176,9 @@ import TileCache
     func zoomingOutReportsALimitThatIsTooSmall(limit: Int, isTooSmall: Bool) throws {
         let report = Self.zoomout([1, 4], byteLimit: limit)
         #expect(report.checks.shortfallBytes == (isTooSmall ? 1 : 0) && report.checks.screenBytes == 3_145_728)
-        #expect(ZoomoutText.text(report).hasPrefix("limit too small: one screen needs 3.0 MiB") == isTooSmall)
+        let text = ZoomoutText.text(report)
+        #expect(text.hasPrefix("limit too small: one screen needs 3.0 MiB") == isTooSmall)
+        #expect(text.split(separator: "\n").allSatisfy { $0.count <= ReplayText.width })
         #expect(try ZoomOutPage.text(report).contains("<p class=\"warning\">limit too small") == isTooSmall)
     }
 
