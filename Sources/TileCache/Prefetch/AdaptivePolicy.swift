@@ -10,7 +10,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
     /// Maximum prefetches of a plan; more never start before the next one.
     static let maximumWishes = 64
     /// Minimum gain to decompress a tile ahead of need. It takes far less time than a load, but a slot. With 0.5 and the
-    /// codec's time charged, `immens_map` draws .89 instead of .93 of the demands at 4 screens in their own frame; with
+    /// codec's time charged, `immens_map` draws .89 instead of .92 of the demands at 4 screens in their own frame; with
     /// 0.15 .95, but at 2 screens it hits .006 less if that time is not charged.
     static let promotionGain = 0.25
     /// Rate of the mean number of tiles demanded at once.
