@@ -44,7 +44,8 @@ extension AdaptivePolicy {
             // coarser tile, a view shows hardly more than one colour.
             let present = ancestor?.level ?? -1
             if present < level, missing.count > context.workers || state.isLost {
-                gap.append(key.coordinate)
+                // The first one has the coarsest.
+                gap.insert(key.coordinate, at: present < coarsest ? 0 : gap.count)
                 coarsest = min(coarsest, present)
             }
             // The present fallback stays until the tile has landed.
@@ -101,8 +102,8 @@ extension AdaptivePolicy {
 
     /// Finest tile, from a level on, that covers all tiles. At level 0 that of the first one.
     private func commonAncestor(of tiles: [TileCoordinate], from level: Int, _ target: PlanTarget) -> TileKey? {
-        guard var first = tiles.first else { return nil }
-        var last = first
+        guard let worst = tiles.first else { return nil }
+        var (first, last) = (worst, worst)
         // Column and row of an ancestor are independent, so two corners suffice.
         for tile in tiles {
             first.column = min(first.column, tile.column)
@@ -111,7 +112,9 @@ extension AdaptivePolicy {
             last.row = max(last.row, tile.row)
         }
         for level in stride(from: level, through: 0, by: -1) {
-            guard let ancestor = target.pyramid.ancestor(of: first, at: level) else { continue }
+            // Several tiles of level 0 may cover the world.
+            let corner = level == 0 ? worst : first
+            guard let ancestor = target.pyramid.ancestor(of: corner, at: level) else { continue }
             if level == 0 || target.pyramid.ancestor(of: last, at: level) == ancestor {
                 return TileKey(layer: target.layer, ancestor)
             }

@@ -39,6 +39,23 @@ import Testing
         #expect(session.resident.count == 4 && session.show(.at(32_768, 32_768)).first.isEmpty)
     }
 
+    /// Four tiles of level 0 cover the world. The one of the first corner was taken for the fallback of all.
+    @Test func eachTileOfLevel0IsAFallback() throws {
+        var session = try PolicySession()
+        session.policy = AdaptivePolicy(effects: .all.subtracting(.coarser))
+        let pyramid = session.pyramid
+        session.pyramid = TilePyramid(pyramid, levels: Array(pyramid.levels.dropFirst()))
+        let roots = session.pyramid.neededTiles(under: .at(32_768, 32_768), at: 0).map { TileKey(layer: 0, $0) }
+        #expect(roots.count == 4)
+        for present in [[], [roots[0]], [roots[0], roots[3]], Array(roots.dropLast()), Array(roots.dropFirst())] {
+            session.resident = Set(present)
+            let first = session.show(.at(32_768, 32_768)).first.map(\.key)
+            #expect(first.count == 1 && Set(first).isSubset(of: Set(roots).subtracting(present)))
+        }
+        session.resident = Set(roots)
+        #expect(session.show(.at(32_768, 32_768)).first.isEmpty)
+    }
+
     /// One fallback for each 50 tiles of memory that a policy has, at most eight, and always those of the view.
     @Test(arguments: [(49, 1, 1), (99, 1, 1), (100, 1, 2), (199, 2, 1), (200, 2, 2), (449, 1, 8), (10_000, 1, 8)])
     func theLastFallbacksAreKept(capacity: Int, policies: Int, count: Int) throws {

@@ -18,7 +18,7 @@ struct PolicySession {
     var capacity = 200
     /// Policies that share the memory.
     var policies = 1
-    let pyramid: TilePyramid
+    var pyramid: TilePyramid
 
     init(worldWidth: Int = 65_536, wrapsX: Bool = false) throws {
         pyramid = try .powerOfTwo(worldWidth: worldWidth, worldHeight: 65_536, wrapsX: wrapsX)
