@@ -40,8 +40,8 @@ extension AdaptivePolicy {
         // Of the present fallbacks of the gap.
         var coarsest = level
         for ((key, state), ancestor) in zip(found, ancestors.nearest) {
-            // All workers together load a few tiles as soon as a fallback, unless they have failed for good. Of a much
-            // coarser tile, a view shows hardly more than one colour.
+            // All workers together load a few tiles as soon as a fallback, unless they have failed for good. A much
+            // coarser tile counts as none: in a view it is hardly more than one colour.
             let present = ancestor?.level ?? -1
             if present < level, missing.count > context.workers || state.isLost {
                 // The first one has the coarsest.

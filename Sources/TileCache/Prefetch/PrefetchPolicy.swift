@@ -28,7 +28,7 @@ package struct PlanContext {
     package var loadLatency: Int64
     /// Number of decoded tiles of the layer's size that fit the whole limit.
     package var capacityTiles: Int
-    /// The same by the layer's index; empty if there is one layer.
+    /// The same by the layer's index; empty if it is the same for all layers.
     var capacities: [Int] = []
     /// Number of policies that share the memory: one for each layer of each view. Default: 1.
     var policies = 1

@@ -74,7 +74,7 @@ extension FrameComposer {
         }
         let finer = tile.level + 1..<min(tile.level + 1 + Self.descendantDepth, pyramid.levels.count)
         let isAbsent = number != .none && pool.table[number].flags.contains(.absent)
-        // What another layer lacks in its share, these tiles cannot give it.
+        // Tiles of this layer make no room for another one at its maximum share.
         let isLacking = pool.queue.lack.concerns(layer.layer)
         let takesRoom = takesRoom || !isLacking
         let leasesFiner = takesRoom && !isLacking && !spared.concerns(layer.layer)

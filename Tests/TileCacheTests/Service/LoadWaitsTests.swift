@@ -21,6 +21,7 @@ import Testing
         let last = LoadWaits.maximumWatched
         #expect(many.since(key(last)) == 20 && many.since(key(last + 1)) == nil)
     }
+
     /// By an eighth of the difference. A clock that goes back or far ahead counts as no time, or as an hour.
     @Test func theMeanFollowsTheLoads() {
         var waits = LoadWaits(mean: 8)
