@@ -36,22 +36,24 @@ extension AdaptivePolicy {
         let found = zip(target.needed, residencies).filter { $1.residency == .none }
         let missing = found.map(\.0)
         let ancestors = ResidentAncestors(of: missing.map(\.coordinate), target: target, context: context)
-        var gap: [TileCoordinate] = []
-        // Of the present fallbacks of the gap.
+        // Missing tiles without any fallback, and with a much coarser one: of that, a view shows hardly more than a colour.
+        var (gap, coarse): ([TileCoordinate], [TileCoordinate]) = ([], [])
         var coarsest = level
         for ((key, state), ancestor) in zip(found, ancestors.nearest) {
-            // All workers together load a few tiles as soon as a fallback, unless they have failed for good. A much
-            // coarser tile counts as none: in a view it is hardly more than one colour.
-            let present = ancestor?.level ?? -1
-            if present < level, missing.count > context.workers || state.isLost {
-                // The first one has the coarsest.
-                gap.insert(key.coordinate, at: present < coarsest ? 0 : gap.count)
-                coarsest = min(coarsest, present)
-            }
             // The present fallback stays until the tile has landed.
             if let ancestor, !known.contains(ancestor) { known.append(ancestor) }
+            // All workers together load a few tiles as soon as a fallback, unless they have failed for good.
+            guard (ancestor?.level ?? -1) < level, missing.count > context.workers || state.isLost else { continue }
+            if let ancestor {
+                coarse.append(key.coordinate)
+                coarsest = min(coarsest, ancestor.level)
+            } else {
+                gap.append(key.coordinate)
+            }
         }
-        if let fallback = commonAncestor(of: gap, from: level, target), fallback.coordinate.level > coarsest {
+        if let fallback = commonAncestor(of: gap.isEmpty ? coarse : gap, from: level, target),
+            !gap.isEmpty || fallback.level > coarsest
+        {
             wishes.first.append(PlanEntry(key: fallback, value: .infinity, reason: .fallback))
         }
         if effects.contains(.coarser), missing.count > Self.turnsForCoarser * context.workers {

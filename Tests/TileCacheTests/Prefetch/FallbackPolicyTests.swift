@@ -49,11 +49,27 @@ import Testing
         #expect(roots.count == 4)
         for present in [[], [roots[0]], [roots[0], roots[3]], Array(roots.dropLast()), Array(roots.dropFirst())] {
             session.resident = Set(present)
-            let first = session.show(.at(32_768, 32_768)).first.map(\.key)
-            #expect(first.count == 1 && Set(first).isSubset(of: Set(roots).subtracting(present)))
+            let first = session.show(.at(32_768, 32_768)).first.map(\.key.coordinate)
+            let root = first.first.flatMap { session.pyramid.ancestor(of: $0, at: 0) ?? $0 }
+            let missing = roots.filter { !present.contains($0) }.map(\.coordinate)
+            #expect(first.count == 1 && root.map(missing.contains) == true)
+            // Under the only missing root, a finer tile covers what is in view.
+            #expect(((first.first?.level ?? 0) > 0) == (missing.count == 1))
         }
         session.resident = Set(roots)
         #expect(session.show(.at(32_768, 32_768)).first.isEmpty)
+    }
+
+    /// The left half of the view has a fallback of level 1, which is much too coarse, the right half has none.
+    @Test func theFallbackOfAGapIsAsFineAsItCanBe() throws {
+        var session = try PolicySession()
+        session.policy = AdaptivePolicy(effects: .all.subtracting(.coarser))
+        session.resident = [TileKey(layer: 0, TileCoordinate(level: 1, column: 0, row: 0))]
+        let cover = TileKey(layer: 0, TileCoordinate(level: 3, column: 4, row: 0))
+        #expect(session.show(.at(32_768, 2000)).first.map(\.key) == [cover])
+        session.resident.insert(cover)
+        let left = TileKey(layer: 0, TileCoordinate(level: 3, column: 3, row: 0))
+        #expect(session.show(.at(32_768, 2000)).first.map(\.key) == [left])
     }
 
     /// One fallback for each 50 tiles of memory that a policy has, at most eight, and always those of the view.
