@@ -19,14 +19,15 @@ extension tilecache_freshness: VersionedStructure {
     }
 
     func freshness() throws(Failure) -> TileStoreFreshness {
-        let freshness = TileStoreFreshness(
+        // The other fields have no meaning then.
+        guard expires != .min else { return .notStored }
+        return TileStoreFreshness(
             stored: stored,
             expires: expires == .max ? nil : expires,
             usableUntil: usable_until == 0 ? nil : usable_until,
             entityTag: try Self.text(entity_tag, "entity_tag"),
             lastModified: try Self.text(last_modified, "last_modified")
         )
-        return expires == .min ? .notStored : freshness
     }
 
     /// Reads a validator; `nil` if it is empty.

@@ -22,12 +22,18 @@ struct DatabaseSchema {
         let isView = sql.hasPrefix("CREATE VIEW ")
         guard isView || sql.hasPrefix("CREATE TABLE ") else { return false }
         var rest = sql.utf8.dropFirst(isView ? 12 : 13)
-        if let quote = rest.first, "\"'`[".utf8.contains(quote) { rest = rest.dropFirst() }
+        let quote = rest.first.flatMap { "\"'`[".utf8.contains($0) ? $0 : nil }
+        if quote != nil { rest = rest.dropFirst() }
         guard let key = Self.words(Self.spaced(name.utf8)).first?.text,
             rest.lazy.map(Self.lower).starts(with: name.utf8.lazy.map(Self.lower))
         else { return false }
         rest = rest.dropFirst(name.utf8.count)
-        guard let next = rest.first, !Self.isWord(next) else { return false }
+        if let quote {
+            // What follows is read without it: it would begin a text.
+            guard rest.popFirst() == (quote == UInt8(ascii: "[") ? UInt8(ascii: "]") : quote) else { return false }
+        } else if rest.first.map(Self.isWord) ?? true {
+            return false
+        }
         let words = Self.words(Self.withoutComments(Self.spaced(rest)))
         // Common table expressions expand like views; `AS (` begins the expression of a generated column.
         let isUnsafe = words.contains { isView ? $0.text == "with" : $0.text == "as" && $0.opens }

@@ -76,6 +76,13 @@ import Testing
             "CREATE VIEW tiles AS \u{FEFF}\(counting) SELECT \(columns), hex(zeroblob(15000000)) AS tile_data FROM c",
             nil, "common table expressions"
         ),
+        // The quote that ends a view's name begins no text, in which names would look like a comment.
+        (
+            """
+            CREATE TABLE "a/*b" (a); CREATE TABLE "c*/" (b); CREATE VIEW "tiles" AS SELECT \(columns),
+            hex(zeroblob(15000000)) AS tile_data FROM "a/*b", (\(counting) SELECT x FROM c), "c*/"
+            """, nil, "common table expressions"
+        ),
         ("CREATE VIRTUAL TABLE tiles USING fts5(zoom_level, tile_column, tile_row, tile_data)", nil, "no such module"),
         ("CREATE VIEW tiles AS SELECT \(columns), value AS tile_data FROM json_each('[1, 2]')", nil, "was expected"),
         ("CREATE VIEW tiles AS SELECT \(columns), name AS tile_data FROM pragma_database_list", nil, "was expected"),

@@ -6,7 +6,7 @@ import Foundation
 
 /// Bytes that the process has allocated and not freed, by its allocator's own account.
 ///
-/// Resident memory does not tell a leak: each arena of the allocator keeps the memory that one large plan took, and the
+/// Resident memory does not show a leak: each arena of the allocator keeps the memory that one large plan took, and the
 /// pieces between what is in use.
 enum HeapInUse {
     #if os(Linux) && canImport(Glibc)
@@ -23,17 +23,25 @@ enum HeapInUse {
         }
     #endif
 
-    /// The present bytes; `nil` if the allocator does not tell. Pages that the pool maps itself are not included.
+    /// The present bytes; `nil` if the allocator gives no figure. Pages that the pool maps itself are not included.
     static func bytes() -> Int? {
         #if os(Linux) && canImport(Glibc)
             if let sanitized { return sanitized() }
             guard let info else { return nil }
-            var (text, count): (UnsafeMutablePointer<CChar>?, Int) = (nil, 0)
-            guard let stream = open_memstream(&text, &count) else { return nil }
+            // The stream keeps both pointers until it is closed.
+            let text = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: 1)
+            let count = UnsafeMutablePointer<Int>.allocate(capacity: 1)
+            text.initialize(to: nil)
+            count.initialize(to: 0)
+            defer {
+                free(text.pointee)
+                text.deallocate()
+                count.deallocate()
+            }
+            guard let stream = open_memstream(text, count) else { return nil }
             let isDone = info(0, stream) == 0
             fclose(stream)
-            defer { free(text) }
-            return isDone ? text.flatMap { bytes(inAccount: String(cString: $0)) } : nil
+            return isDone ? text.pointee.flatMap { bytes(inAccount: String(cString: $0)) } : nil
         #else
             return nil
         #endif
