@@ -22,7 +22,7 @@ public struct LayerOptions: Hashable, Sendable {
 
     /// What may be loaded ahead of need. Default: everything that the cache's effort allows.
     public var prefetch: PrefetchAllowance
-    /// What earlier sessions have learned of this layer. Default: `nil`, nothing.
+    /// What was learned of this layer in earlier sessions. Default: `nil`, nothing.
     ///
     /// Each view that begins to show the layer starts with it. It takes about 0.25 MB of the limit, and 0.3 to 0.4 MB
     /// more for each view. A view goes without if its part is more than a sixteenth of the limit, and from when its

@@ -147,9 +147,9 @@ public final class TileCache: Sendable {
         return TileView(core: core, id: place, makePolicy: policy)
     }
 
-    /// What this session has learned of a layer so far. `nil` if no view shows it.
+    /// What was learned of a layer in this session so far. `nil` if no view shows it.
     ///
-    /// Contains only what existing views have learned: call it before they are released. Does not contain
+    /// Contains only what was learned in existing views: call it before they are released. Does not contain
     /// ``LayerOptions/profile``. Takes a few milliseconds.
     public func learnedProfile(of layer: LayerID) -> PrefetchProfile? { core.learnedProfile(of: layer) }
 

@@ -80,7 +80,7 @@ struct PMTilesDirectory: Equatable, Sendable {
     /// The entry that covers a tile, or the leaf directory that may. It is the last one whose number is not above the
     /// tile's.
     func entry(for id: UInt64) -> Entry? {
-        let next = entries.indices.partitioningIndex(where: { entries[$0].id > id })
+        let next = entries.indices.partitioningIndex { entries[$0].id > id }
         guard next > 0 else { return nil }
         let entry = entries[next - 1]
         return entry.run == 0 || id - entry.id < entry.run ? entry : nil

@@ -59,7 +59,7 @@ extension PyramidTileSource {
     ///   - pyramid: One with the same levels that differs in whether the world wraps. Default: the source's own.
     ///   - stores: Tiers below memory that keep tiles beyond the life of the cache, nearest first, at most 32. Default:
     ///     none.
-    ///   - profile: What earlier sessions have learned of this layer. Default: `nil`, nothing.
+    ///   - profile: What was learned of this layer in earlier sessions. Default: `nil`, nothing.
     /// - Throws: `TileCacheError.invalidLayer` if a tile is larger than the limit or there are too many stores.
     public func addLayer(
         to cache: TileCache,

@@ -220,7 +220,7 @@ extension TIFFTileSource {
             let world = (width: levels[0].width, height: levels[0].height)
             var found = Overview.scale(width: width, height: height, of: world, within: 2)
             let isFilled = found == nil
-            if isFilled { found = try filledScale(directory, of: levels, &file) }
+            if isFilled { found = try filledScale(directory, width: width, height: height, of: levels, &file) }
             guard kind & 4 == 0, page == 0, let scale = found, scale >= leastScale,
                 !levels.contains(where: { $0.scale == scale })
             else { continue }
@@ -260,11 +260,12 @@ extension TIFFTileSource {
     /// Each level halves the one before, which tells the scale of those that fit in one tile.
     private static func filledScale(
         _ directory: TIFFDirectory,
+        width: Int,
+        height: Int,
         of levels: [TIFFLevel],
         _ file: inout TIFFFile
     ) throws(TileSourceError) -> Double? {
         guard try file.main.text(.software, &file.bytes)?.hasPrefix("Philips") == true else { return nil }
-        let (width, height) = try TIFFLevel.size(directory, &file.bytes)
         let tile = try TIFFLevel.tileSize(directory, &file.bytes)
         func isFilled(_ side: Int, _ tile: Int, _ whole: Int, _ scale: Int) -> Bool {
             side == ((whole - 1) / scale / tile + 1) * tile

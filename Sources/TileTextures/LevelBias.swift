@@ -63,7 +63,7 @@ struct LevelBias: Sendable {
             }
         }
         neededSlots = bound(0)
-        let least = (0..<Self.maximumSteps).partitioningIndex(where: { bound($0) <= slots })
+        let least = (0..<Self.maximumSteps).partitioningIndex { bound($0) <= slots }
         guard least > steps || least <= steps - (isTurning ? Self.band : 1) else { return }
         steps = least
         changes += 1

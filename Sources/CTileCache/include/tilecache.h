@@ -154,7 +154,7 @@ typedef struct tilecache_fetch tilecache_fetch;
 typedef struct tilecache_recorder tilecache_recorder;
 /** A tier below memory that keeps tiles beyond the life of a cache; tilecache_sources.h opens it. */
 typedef struct tilecache_store tilecache_store;
-/** What earlier sessions have learned for prefetching. */
+/** What was learned for prefetching in earlier sessions. */
 typedef struct tilecache_profile tilecache_profile;
 /** A layer of one cache: 0 for its first, then 1, and so on. */
 typedef int32_t tilecache_layer;
@@ -728,7 +728,7 @@ typedef struct tilecache_layer_options {
     const char *const *data_set;
     /** Number of texts in data_set, 0 to 1024. Default: 0. */
     size_t data_set_count;
-    /** What earlier sessions have learned of this layer; copied. Each view that begins to show the layer starts with
+    /** What was learned of this layer in earlier sessions; copied. Each view that begins to show the layer starts with
      *  it. It takes about 0.25 MB of the limit, and 0.3 to 0.4 MB more for each view; a view goes without if its part
      *  is more than a sixteenth of the limit, and from when its tables have to make room. Default: NULL, nothing. */
     const tilecache_profile *profile;
@@ -1563,7 +1563,7 @@ TILECACHE_API tilecache_status tilecache_profile_get_info(
     const tilecache_profile *profile, tilecache_profile_info *info);
 
 /**
- * Adds what other sessions have learned. The order does not matter, apart from rounding.
+ * Adds what was learned in other sessions. The order does not matter, apart from rounding.
  *
  * A session must be added once only. Counts stop at a maximum, those of a place at 65,535 sessions.
  */
@@ -1573,9 +1573,9 @@ TILECACHE_API tilecache_status tilecache_profile_merge(tilecache_profile *profil
 TILECACHE_API tilecache_status tilecache_profile_remove_places(tilecache_profile *profile);
 
 /**
- * Reads what this session has learned of a layer so far, without the profile of its options.
+ * Reads what was learned of a layer in this session so far, without the profile of its options.
  *
- * Contains only what existing views have learned: call it before they are destroyed. Takes a few milliseconds.
+ * Contains only what was learned in existing views: call it before they are destroyed. Takes a few milliseconds.
  *
  * @param profile receives the handle, to be released with tilecache_profile_release(), or NULL if no view shows the
  *        layer.

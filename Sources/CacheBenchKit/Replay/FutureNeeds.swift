@@ -80,7 +80,7 @@ struct FutureNeeds: Sendable {
     /// The present or next need of a tile; `nil` if there is none. A need whose last frame is `now` has passed.
     func need(of number: Int, after now: Int64) -> Need? {
         let list = needsOfTile[number]
-        let first = list.indices.partitioningIndex(where: { needs[list[$0]].end > now })
+        let first = list.indices.partitioningIndex { needs[list[$0]].end > now }
         return first < list.count ? needs[list[first]] : nil
     }
 }

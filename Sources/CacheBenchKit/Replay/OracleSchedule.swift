@@ -90,9 +90,9 @@ struct OracleSchedule {
         let jobs = jobs
         var shifts = [Int](repeating: maximum, count: jobs.count + 1)
         for number in stride(from: jobs.count - 1, through: 0, by: -1) {
-            shifts[number] = (0..<shifts[number + 1]).partitioningIndex(where: {
+            shifts[number] = (0..<shifts[number + 1]).partitioningIndex {
                 !isInTime(jobs[number], number: number, after: $0 + 1)
-            })
+            }
         }
         return shifts
     }

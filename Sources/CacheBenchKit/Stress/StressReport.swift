@@ -59,7 +59,7 @@ package struct StressReport: Encodable, Sendable {
     @Nullable package var residentGrowth: Int?
     /// Resident memory without files and shared memory. It includes what the allocator keeps after it was freed.
     package let resident: Memory
-    /// Bytes allocated and not freed; empty if the allocator does not tell. The verdict depends on it, otherwise on
+    /// Bytes allocated and not freed; empty if the allocator gives no figure. The verdict depends on it, otherwise on
     /// `resident`.
     package let heap: Memory
     package let longestUpdateNanoseconds: Int64

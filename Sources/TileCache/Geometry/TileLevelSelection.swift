@@ -42,8 +42,7 @@ public struct TileLevelSelection: Hashable, Sendable {
         let levels = pyramid.levels
         let maximum = levels.count - 1
         // The first level at or below 1:1: magnification decreases with the level.
-        let first = (0..<maximum).partitioningIndex(where: { wanted * levels[$0].worldPixelsPerPixel <= Self.tolerance }
-        )
+        let first = (0..<maximum).partitioningIndex { wanted * levels[$0].worldPixelsPerPixel <= Self.tolerance }
         // Without hysteresis none but the first level is neither too coarse nor too fine.
         guard let previous, levels.indices.contains(previous) else { return first }
         let notTooCoarse =

@@ -68,7 +68,7 @@ struct TileRuns: Sendable {
 
     func contains(_ tile: TileCoordinate) -> Bool {
         let own = Run(level: tile.level, row: tile.row, columns: tile.column..<tile.column + 1)
-        let first = runs.indices.partitioningIndex(where: { !runs[$0].isBefore(own) })
+        let first = runs.indices.partitioningIndex { !runs[$0].isBefore(own) }
         return first < runs.count && runs[first].contains(tile)
     }
 

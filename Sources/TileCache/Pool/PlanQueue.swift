@@ -1,13 +1,13 @@
-/// Needed tiles without room.
+/// Lack of room for needed tiles: which evictions would end it.
 struct RoomLack {
-    /// Whether any tile of the cache that is let go would make room for some of them.
+    /// Whether the eviction of any layer's tiles makes room for some of them.
     var isOfAll = false
-    /// Layers at their maximum share: only their own tiles make room for theirs.
+    /// Layers at their maximum share: only the eviction of their own tiles makes room.
     var layers: Set<Int> = []
 
     var exists: Bool { isOfAll || !layers.isEmpty }
 
-    /// Whether tiles of a layer that are let go would make room.
+    /// Whether the eviction of a layer's tiles makes room.
     func concerns(_ layer: Int) -> Bool { isOfAll || layers.contains(layer) }
 
     mutating func add(_ other: RoomLack) {

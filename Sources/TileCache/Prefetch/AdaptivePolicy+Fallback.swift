@@ -94,12 +94,12 @@ extension AdaptivePolicy {
 
     /// Moves resident fallbacks to the front of the last ones.
     private mutating func noteFallbacks(_ tiles: [TileKey], upTo level: Int, _ context: PlanContext) {
-        for key in tiles where key.coordinate.level <= level && fallbacks.first != key {
-            guard context.residency(key).isResident else { continue }
-            fallbacks.removeAll { $0 == key }
-            fallbacks.insert(key, at: 0)
-        }
-        if fallbacks.count > Self.fallbacksKept { fallbacks.removeLast(fallbacks.count - Self.fallbacksKept) }
+        let coarse = tiles.filter { $0.coordinate.level <= level }
+        // Most plans have one, that of the plan before.
+        guard coarse.count > 1 || coarse.first != fallbacks.first else { return }
+        let found = zip(coarse, context.residencies(of: coarse)).filter { $1.residency.isResident }
+        let newest = found.suffix(Self.fallbacksKept).map(\.0).reversed()
+        fallbacks = Array((newest + fallbacks.filter { !newest.contains($0) }).prefix(Self.fallbacksKept))
     }
 
     /// Finest tile, from a level on, that covers all tiles. At level 0 that of the first one.

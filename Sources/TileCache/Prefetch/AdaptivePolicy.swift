@@ -33,7 +33,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
 
     var motion: MotionEstimate
     var probabilities: ProbabilityTable
-    /// What other sessions have learned, if it says anything.
+    /// What was learned in other sessions, if it says anything.
     let profile: PrefetchProfile?
     private var popular: PopularTiles?
     private var viewed = ViewedPlaces()
@@ -98,7 +98,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
     ///   - memory: Approximate maximum of the tables, in bytes; at least 190 KB. Default: 1.5 MB, the maximum. Those of
     ///     a profile come on top, if they alone are within it; otherwise the profile is left out. The profile itself is
     ///     not counted: layers share it.
-    ///   - profile: What other sessions have learned. Default: nothing.
+    ///   - profile: What was learned in other sessions. Default: nothing.
     package init(effects: PolicyEffects = .all, memory: Int = .max, profile: PrefetchProfile? = nil) {
         self.effects = effects
         motion = MotionEstimate(followsZoom: effects.contains(.zoom))

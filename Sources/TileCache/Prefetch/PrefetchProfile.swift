@@ -1,4 +1,4 @@
-/// What earlier sessions have learned for prefetching.
+/// What was learned for prefetching in earlier sessions.
 ///
 /// Set it in ``LayerOptions/profile``. At the end of a session add ``TileCache/learnedProfile(of:)`` with
 /// ``merge(_:)`` and save ``bytes``; the library itself does no I/O. It has at most 290 KB, about half of it places.
@@ -51,7 +51,7 @@ public struct PrefetchProfile: Hashable, Sendable {
         PrefetchProfile(sessions: sessions, bins: bins, places: nil)
     }
 
-    /// Adds what other sessions have learned. The order does not matter, apart from rounding.
+    /// Adds what was learned in other sessions. The order does not matter, apart from rounding.
     ///
     /// A session must be added once only. Counts stop at a maximum, those of a place at 65,535 sessions.
     public mutating func merge(_ other: PrefetchProfile) {

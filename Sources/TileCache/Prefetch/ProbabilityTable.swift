@@ -57,7 +57,7 @@ struct ProbabilityTable: Sendable {
 
     /// - Parameters:
     ///   - profile: Samples of other sessions by placed bin. Default: none.
-    ///   - learned: What this session has learned before. Default: nothing.
+    ///   - learned: What was learned in this session before. Default: nothing.
     init(profile: BinCounts? = nil, learned: BinCounts? = nil) {
         mixture = profile.map { ProfileMixture($0, prior: .standard) }
         let bins = profile == nil ? CandidateBin.count : CandidateBin.placedCount
