@@ -19,7 +19,7 @@ enum Residency: UInt8 {
 }
 
 /// Residency of a tile, and whether it has an entry.
-struct TileResidency: Sendable {
+struct TileResidency: Hashable, Sendable {
     var residency: Residency
     /// Whether it has an entry: for pixels, a load in flight or a need.
     var isKnown: Bool

@@ -122,6 +122,10 @@ struct Entry {
     var isLost: Bool { flags.contains(.failed) && retryAt == .max }
     /// Whether it has no pixels, and no load will bring any.
     var isUnavailable: Bool { !residency.isResident && (isLost || flags.contains(.absent)) }
+    /// What policies see of it.
+    var state: TileResidency {
+        TileResidency(residency: residency, isKnown: true, isLoading: load != .none, isLost: isLost)
+    }
     /// Whether removing the entry would lose no state.
     var isForgettable: Bool {
         residency == .none && load == .none && !isInUse

@@ -113,13 +113,7 @@ struct PoolState: ~Copyable {
         keys.map { key in
             let number = table.find(key)
             guard number != .none else { return TileResidency(residency: .none, isKnown: false) }
-            let entry = table.pointer(number)
-            return TileResidency(
-                residency: entry.pointee.residency,
-                isKnown: true,
-                isLoading: entry.pointee.load != .none,
-                isLost: entry.pointee.isLost
-            )
+            return table.pointer(number).pointee.state
         }
     }
 

@@ -5,6 +5,8 @@ struct TileTable: ~Copyable {
     private var entries: EntryTable
     private(set) var lists = TileLists()
     private(set) var counts = TileCounts()
+    /// Tiles whose state has changed.
+    private(set) var changes = StateChanges()
     /// Stamp of the last use.
     private(set) var lastStamp: UInt64 = 0
 
@@ -41,17 +43,21 @@ struct TileTable: ~Copyable {
         _ body: (inout Entry) -> Void
     ) {
         counts.count(entries[number], slotBytes: slotBytes, by: -1)
-        body(&entries[number])
+        edit(number, body)
         counts.count(entries[number], slotBytes: slotBytes, by: 1)
         relist(number, layers)
     }
 
-    /// Changes what neither the counts nor the list depend on.
+    /// Changes what neither the counts nor the list nor policies depend on.
     @inline(__always) @discardableResult
     mutating func note<Result>(_ number: EntryID, _ body: (inout Entry) -> Result) -> Result {
         let before = entries[number]
-        defer { assert(before.wantedList == entries[number].wantedList, "its list has to change") }
-        return stage(number, body)
+        defer {
+            assert(TileCounts(of: before) == TileCounts(of: entries[number]), "the counts have to change")
+            assert(before.wantedList == entries[number].wantedList, "its list has to change")
+            assert(before.state == entries[number].state, "policies have to see the change")
+        }
+        return body(&entries[number])
     }
 
     /// Changes what the counts do not depend on. The caller calls `relist` once the new state is complete.
@@ -59,6 +65,15 @@ struct TileTable: ~Copyable {
     mutating func stage<Result>(_ number: EntryID, _ body: (inout Entry) -> Result) -> Result {
         let before = entries[number]
         defer { assert(TileCounts(of: before) == TileCounts(of: entries[number]), "the counts have to change") }
+        return edit(number, body)
+    }
+
+    @inline(__always)
+    private mutating func edit<Result>(_ number: EntryID, _ body: (inout Entry) -> Result) -> Result {
+        let before = entries.pointer(number).pointee.state
+        defer {
+            if entries.pointer(number).pointee.state != before { changes.note(entries.pointer(number).pointee.key) }
+        }
         return body(&entries[number])
     }
 
@@ -108,10 +123,15 @@ struct TileTable: ~Copyable {
 
     // MARK: - Memory
 
-    mutating func insert(_ key: TileKey) -> EntryID { entries.insert(key) }
+    mutating func insert(_ key: TileKey) -> EntryID {
+        let before = entries.count
+        defer { if entries.count != before { changes.note(key) } }
+        return entries.insert(key)
+    }
 
     mutating func remove(_ number: EntryID, _ layers: borrowing PoolLayers) {
         lists.change(number, in: entries, layers) { $0.remove(number, in: $1) }
+        changes.note(entries.pointer(number).pointee.key)
         entries.remove(number)
     }
 

@@ -14,10 +14,6 @@ extension AdaptivePolicy {
     /// centre.
     static let levelMargins = [0.0, 0, 128, 256, 0]
 
-    /// Maximum class of the distance of tiles that a gradual zoom shows at a change of the level. Above that of tiles
-    /// which stay, so that these are loaded first.
-    static let changeDistance = 1
-
     // MARK: - Destination
 
     /// Maximum tiles of a declared destination.
@@ -49,12 +45,6 @@ extension AdaptivePolicy {
     ///
     /// - Parameter capacity: Tiles that memory holds.
     mutating func findNeighbours(_ outlook: Outlook, capacity: Int) {
-        let isMoving = outlook.travel.isMoving
-        let (across, down) = (outlook.travel.across, outlook.travel.down)
-        let heading = outlook.heading ?? WorldPoint(x: 0, y: 0)
-        let hasHeading = outlook.heading != nil
-        let (latency, isSaturated) = (outlook.latency, outlook.isSaturated)
-        let levelEnd = outlook.coarserAfter
         let around = Self.neighbourhood(outlook)
         // As likely as the next coarser level: the same zoom shows both. No more tiles than around any view, so that the
         // other levels have their candidates.
@@ -66,92 +56,8 @@ extension AdaptivePolicy {
             level: outlook.target.level,
             in: change?.union(around) ?? around,
             outlook,
-            column: { low, high in
-                let place = across.place(from: low, to: high)
-                return Side(place, heading.x, outlook.travel, isInChange: change.meetsX(low, high))
-            },
-            row: { low, high in
-                let place = down.place(from: low, to: high)
-                return Side(place, heading.y, outlook.travel, isInChange: change.meetsY(low, high))
-            }
-        ) { column, row, isSeen in
-            if column.isInChange, row.isInChange {
-                let bin = CandidateBin.zoom(
-                    step: CandidateBin.nextCoarser,
-                    .outward,
-                    distance: Self.changeDistance,
-                    isSeen: isSeen
-                )
-                return Judgement(bin: bin)
-            }
-            let (x, y) = (column.place, row.place)
-            var direction = hasHeading ? Side.direction(column, row) : .unknown
-            var reach = 0
-            var isHopeless = false
-            var entersAfter = Double.infinity
-            if isMoving {
-                if x.entry >= 0, y.entry >= 0 {
-                    direction = .ahead
-                    reach = max(column.reach, row.reach)
-                    let (entry, exit) = (max(x.entry, y.entry), min(x.exit, y.exit))
-                    entersAfter = max(column.entersAfter, row.entersAfter)
-                    isHopeless =
-                        min(column.leavesAfter, row.leavesAfter) < latency || (exit < entry && entry < 1)
-                        // While saturated, late tiles yield to those in time: `trackpad_wheel` hits .31 with it and .17
-                        // without.
-                        || (entersAfter < latency && isSaturated)
-                    // The level ends before a load would have paid.
-                    if entersAfter > levelEnd - latency { entersAfter = .infinity }
-                } else if direction == .ahead {
-                    direction = .aside
-                }
-            }
-            let distance = CandidateBin.distance(max(Self.distance(x.distance, y.distance), 1))
-            return Judgement(
-                bin: CandidateBin.pan(
-                    isMoving: isMoving,
-                    direction,
-                    reach: reach,
-                    distance: distance,
-                    isSeen: isSeen
-                ),
-                entersAfter: entersAfter,
-                isHopeless: isHopeless
-            )
-        }
-    }
-
-    /// What the place of a column or row of tiles says about them.
-    private struct Side {
-        let place: AxisTravel.Place
-        /// Seconds until it is reached, and out of view. Infinite if it never is.
-        let entersAfter: Double
-        let leavesAfter: Double
-        /// Class of its entry, as in `CandidateBin`.
-        let reach: Int
-        /// Whether the next zoom out shows it before the level changes.
-        let isInChange: Bool
-        /// Signed distance from the view along the heading, and square of the distance.
-        private let along: Double
-        private let square: Double
-
-        init(_ place: AxisTravel.Place, _ heading: Double, _ travel: EdgeTravel, isInChange: Bool) {
-            self.place = place
-            self.isInChange = isInChange
-            entersAfter = travel.time(forShare: place.entry)
-            leavesAfter = travel.time(forShare: place.exit)
-            reach = place.entry <= 0.5 ? 0 : place.entry <= 1 ? 1 : place.entry <= 2 ? 2 : 3
-            along = place.gap * heading
-            square = place.gap * place.gap
-        }
-
-        @inline(__always)
-        static func direction(_ column: Side, _ row: Side) -> CandidateBin.Direction {
-            // Within 60 degrees: the cosine exceeds 1/2, computed without root and division.
-            let along = column.along + row.along
-            guard along * along > 0.25 * (column.square + row.square) else { return .aside }
-            return along > 0 ? .ahead : .behind
-        }
+            PanRule(outlook, change: change)
+        )
     }
 
     private static func neighbourhood(_ outlook: Outlook) -> PixelRect {
@@ -191,9 +97,6 @@ extension AdaptivePolicy {
             maxY: outlook.view.maxY + bottom / outlook.scale
         )
     }
-
-    /// Longer side plus half of the shorter one: the distance within 12 %, without a root.
-    private static func distance(_ x: Double, _ y: Double) -> Double { x > y ? x + 0.5 * y : y + 0.5 * x }
 
     // MARK: - Other levels
 
@@ -243,40 +146,19 @@ extension AdaptivePolicy {
                 offset == 1 && (context == .inward || context == .outward)
                 ? outlook.viewAtChange(zoomsIn: true, beside: around, capacity: capacity, most: most) : nil
             if let change { around = around.union(change) }
-            let entersAfter = offset == -1 ? outlook.coarserAfter : .infinity
-            // One pixel more than the gap: a tile that touches the view is not in it.
-            func gap(_ pixels: Double) -> Double { pixels >= 0 ? pixels + 1 : 0 }
             consider(
                 level: level + offset,
                 in: around,
                 outlook,
-                column: { low, high in
-                    let gap = gap(max((low - shown.maxX) * scale, (shown.minX - high) * scale))
-                    return (gap: gap, isInChange: change.meetsX(low, high))
-                },
-                row: { low, high in
-                    let gap = gap(max((low - shown.maxY) * scale, (shown.minY - high) * scale))
-                    return (gap: gap, isInChange: change.meetsY(low, high))
-                }
-            ) { column, row, isSeen in
-                var distance = CandidateBin.distance(Self.distance(column.gap, row.gap))
-                if column.isInChange, row.isInChange { distance = min(distance, Self.changeDistance) }
-                return Judgement(
-                    bin: CandidateBin.zoom(step: step, context, distance: distance, isSeen: isSeen),
-                    entersAfter: column.gap == 0 && row.gap == 0 ? entersAfter : .infinity
+                ZoomRule(
+                    step: step,
+                    context,
+                    shown: shown,
+                    scale: scale,
+                    change: change,
+                    entersAfter: offset == -1 ? outlook.coarserAfter : .infinity
                 )
-            }
+            )
         }
-    }
-}
-
-extension PixelRect? {
-    /// Whether a column of tiles with these bounds lies partly in it, if there is one.
-    fileprivate func meetsX(_ low: Double, _ high: Double) -> Bool {
-        self.map { low < $0.maxX && high > $0.minX } ?? false
-    }
-    /// Whether a row of tiles with these bounds lies partly in it, if there is one.
-    fileprivate func meetsY(_ low: Double, _ high: Double) -> Bool {
-        self.map { low < $0.maxY && high > $0.minY } ?? false
     }
 }

@@ -62,14 +62,16 @@ extension AdaptivePolicy {
                 wishes.first.append(PlanEntry(key: key, value: .infinity, reason: .fallback))
             }
         }
-        // Before the loads, which take longer.
-        wishes.first.insert(
-            contentsOf: ancestors.compressed.map {
-                PlanEntry(key: $0, value: .infinity, reason: .fallback, wantsDecoded: true)
-            },
-            at: 0
-        )
-        for key in wishes.first.map(\.key) where !known.contains(key) { known.append(key) }
+        if !ancestors.compressed.isEmpty {
+            // Before the loads, which take longer.
+            wishes.first.insert(
+                contentsOf: ancestors.compressed.map {
+                    PlanEntry(key: $0, value: .infinity, reason: .fallback, wantsDecoded: true)
+                },
+                at: 0
+            )
+        }
+        for entry in wishes.first where !known.contains(entry.key) { known.append(entry.key) }
         if outlook.travel.isMoving {
             for share in [0.5, 1] {
                 let ahead = outlook.view.offsetBy(
@@ -94,9 +96,10 @@ extension AdaptivePolicy {
 
     /// Moves resident fallbacks to the front of the last ones.
     private mutating func noteFallbacks(_ tiles: [TileKey], upTo level: Int, _ context: PlanContext) {
-        let coarse = tiles.filter { $0.coordinate.level <= level }
+        func isCoarse(_ key: TileKey) -> Bool { key.level <= level }
         // Most plans have one, that of the plan before.
-        guard coarse.count > 1 || coarse.first != fallbacks.first else { return }
+        guard tiles.count(where: isCoarse) > 1 || tiles.first(where: isCoarse) != fallbacks.first else { return }
+        let coarse = tiles.filter(isCoarse)
         let found = zip(coarse, context.residencies(of: coarse)).filter { $1.residency.isResident }
         let newest = found.suffix(Self.fallbacksKept).map(\.0).reversed()
         fallbacks = Array((newest + fallbacks.filter { !newest.contains($0) }).prefix(Self.fallbacksKept))
@@ -127,18 +130,19 @@ extension AdaptivePolicy {
     /// The tile that covers a rectangle at the finest level from the given one on. Up to four at level 0.
     private func fewTiles(under rectangle: PixelRect, from level: Int, _ outlook: Outlook) -> [TileKey] {
         var tiles: [TileKey] = []
-        for level in stride(from: level, through: 0, by: -1) {
-            tiles.removeAll(keepingCapacity: true)
-            outlook.forEachTile(at: level, in: rectangle) { key, _ in if tiles.count < 4 { tiles.append(key) } }
-            if tiles.count <= 1 { break }
-        }
+        tiles.reserveCapacity(4)
+        let level = stride(from: level, to: 0, by: -1).first { outlook.hasOneTile(at: $0, in: rectangle) } ?? 0
+        outlook.forEachTile(at: level, in: rectangle) { key, _ in if tiles.count < 4 { tiles.append(key) } }
         return tiles
     }
 
     /// Orders missing tiles by the area they show, now and when they land.
     func appendNeeded(to wishes: inout Wishes, outlook: Outlook, residencies: [TileResidency]) {
+        // Otherwise the order of the screen will do.
+        guard residencies.contains(where: { $0.residency == .none }) else { return }
         let landing = outlook.landing
         var missing: [(area: Double, number: Int)] = []
+        wishes.needed.reserveCapacity(residencies.count)
         for (number, key) in outlook.target.needed.enumerated() {
             guard residencies[number].residency == .none else {
                 wishes.needed.append(key)

@@ -1,33 +1,11 @@
 /// Assigns candidates to bins, and continues or opens their samples.
 extension AdaptivePolicy {
-    /// What the place of a tile says about it.
-    struct Judgement {
-        /// Bin, without the popularity of its place.
-        var bin: Int
-        /// Seconds until the motion brings it into view. Default: infinite, it does not.
-        var entersAfter = Double.infinity
-        /// Whether a load would come too late, or for too short a time. Default: false.
-        var isHopeless = false
-    }
-
     /// Considers the tiles of a level under a rectangle, row by row, but for the needed ones.
     ///
     /// Consecutive plans walk nearly the same tiles in the same order. The walk goes along the candidates of the last
-    /// plan, so that few tiles are looked up.
-    ///
-    /// - Parameters:
-    ///   - column: What depends only on the bounds of a column of tiles, in world pixels.
-    ///   - row: The same of a row.
-    ///   - judge: What column and row, and whether the tile was visited, say about a tile.
+    /// plan, so that few tiles are looked up. While the view shows the same tiles, most plans walk the same ones.
     @inline(__always)
-    mutating func consider<Column, Row>(
-        level: Int,
-        in rectangle: PixelRect,
-        _ outlook: Outlook,
-        column: (Double, Double) -> Column,
-        row: (Double, Double) -> Row,
-        judge: (Column, Row, _ isSeen: Bool) -> Judgement
-    ) {
+    mutating func consider(level: Int, in rectangle: PixelRect, _ outlook: Outlook, _ rule: some CandidateRule) {
         let isLevelOfView = level == outlook.target.level
         // Needed tiles, without looking each up.
         let shown = isLevelOfView ? shown : nil
@@ -36,50 +14,83 @@ extension AdaptivePolicy {
         let hasLearnedNothing = previous.valuation == probabilities.valuation
         let popularities = profile?.places
         let (change, time) = (change, motion.time)
-        var walk = previous.walk(ofLevel: level)
-        let grid = outlook.grid(at: level, in: rectangle, column: column)
+        let grid = outlook.grid(at: level, in: rectangle) { rule.column(from: $0, to: $1) }
         let first = candidates.count
         var count = first
         let end = min(first + grid.count, Candidates.maximumCount)
+        let walked = candidates.grid(of: grid)
+        var walk = previous.walk(ofLevel: level)
+        let hasSameTiles =
+            records.areKept && (!isLevelOfView || shown != nil) && walked != nil && walked == walk.grid
         // Apart from the policy: an append to a member checks more than it writes.
         var list = candidates.takePlaces(for: end - first)
+        if hasSameTiles { list.replace(from: first, by: previous.places[walk.rest]) }
         var places = list.mutableSpan
-        grid.forEachTile(row: row) { key, column, row in
-            if let shown, shown.contains(key.coordinate) { return }
-            let former = walk.find(key)
-            let slot = seen.find(key, as: former, records)
-            if isLevelOfView, shown == nil, slot >= 0, seen.records[slot].neededAt == change { return }
-            guard count < end, candidates.claim(key, as: count) else {
-                // Without room for it, the tile is no candidate any more.
-                if let former { samples.leave(former.sample, time: time) }
-                return
+        var array = [CandidateJudgement](repeating: CandidateJudgement(bin: 0), count: grid.columns.count)
+        var judgements = array.mutableSpan
+        let columns = grid.columns.span
+        for number in grid.rows {
+            let side = grid.bounds(ofRow: number)
+            let row = rule.row(from: side.low, to: side.high)
+            // Apart from the bookkeeping, for which the processor has too few registers.
+            for place in columns.indices {
+                judgements[place] = rule.judgement(columns[place].place, row)
             }
-            let judgement = judge(column, row, slot >= 0)
-            let bin = popularities.placed(judgement.bin, key)
-            let worth: ProbabilityTable.Worth
-            let sample: Int
-            if hasLearnedNothing, let former, former.bin == bin, samples.isCurrent(former.sample) {
-                // Without the tables, of which each tile would read another part.
-                (worth, sample) = (former.worth, former.sample)
-            } else {
-                worth = probabilities.worth(bin)
-                sample = self.sample(of: key, bin, as: former)
+            let needed = shown?.rows.contains(number) == true ? shown?.columns ?? 0..<0 : 0..<0
+            for place in columns.indices where !needed.contains(columns[place].column) {
+                let judgement = judgements[place]
+                if hasSameTiles {
+                    let bin = popularities.placed(judgement.bin + (places[count].isSeen ? 1 : 0), places[count].key)
+                    if !hasLearnedNothing || places[count].bin != bin || !samples.isCurrent(places[count].sample) {
+                        let former = places[count]
+                        enter(&places[count], bin, as: former)
+                    }
+                    places[count].take(judgement)
+                    count += 1
+                    continue
+                }
+                let key = TileKey(
+                    layer: grid.layer,
+                    TileCoordinate(level: level, column: columns[place].column, row: number)
+                )
+                let former = walk.find(key)
+                let slot = seen.find(key, as: former, records)
+                if isLevelOfView, shown == nil, slot >= 0, seen.records[slot].neededAt == change { continue }
+                guard count < end, candidates.claim(key, as: count) else {
+                    // Without room for it, the tile is no candidate any more.
+                    if let former { samples.leave(former.sample, time: time) }
+                    continue
+                }
+                var candidate = Candidates.Candidate(key: key, slot: slot)
+                let bin = popularities.placed(judgement.bin + (candidate.isSeen ? 1 : 0), key)
+                if let former, hasLearnedNothing, former.bin == bin, samples.isCurrent(former.sample) {
+                    // Without the tables, of which each tile would read another part.
+                    (candidate.bin, candidate.worth, candidate.sample) = (former.bin, former.worth, former.sample)
+                } else {
+                    enter(&candidate, bin, as: former)
+                }
+                candidate.take(judgement)
+                candidate.state = former?.state
+                places[count] = candidate
+                count += 1
             }
-            places[count] = Candidates.Candidate(
-                key: key,
-                bin: Int32(truncatingIfNeeded: bin),
-                slot: Int32(truncatingIfNeeded: slot),
-                worth: worth,
-                sample: sample,
-                entersAfter: Float(judgement.entersAfter),
-                isHopeless: judgement.isHopeless
-            )
-            count += 1
         }
         candidates.put(list, count: count)
-        candidates.noteWalk(ofLevel: level, from: first)
+        candidates.noteWalk(ofLevel: level, from: first, grid: walked)
         // Those that did not come again leave their bins.
-        for sample in walk.left { samples.leave(sample, time: motion.time) }
+        if !hasSameTiles { for sample in walk.left { samples.leave(sample, time: motion.time) } }
+    }
+
+    /// Sets the bin of a candidate, its worth and its sample.
+    @inline(never)
+    private mutating func enter(_ candidate: inout Candidates.Candidate, _ bin: Int, as former: Candidates.Candidate?) {
+        candidate.bin = Int32(truncatingIfNeeded: bin)
+        candidate.worth = probabilities.worth(bin)
+        if let former, former.bin == bin, samples.isOpen(former.sample, bin) {
+            candidate.sample = former.sample
+        } else {
+            candidate.sample = newSample(of: candidate.key, bin, after: former?.sample ?? -1)
+        }
     }
 
     /// Considers a tile anywhere, once per plan.
@@ -87,22 +98,11 @@ extension AdaptivePolicy {
     /// - Parameter bin: Its bin; -1 if nothing is learned from it.
     mutating func consider(_ key: TileKey, bin: Int, _ worth: ProbabilityTable.Worth, slot: Int?) {
         guard candidates.hasRoom, candidates.claim(key, as: candidates.count) else { return }
-        candidates.append(
-            Candidates.Candidate(
-                key: key,
-                bin: Int32(truncatingIfNeeded: bin),
-                slot: Int32(truncatingIfNeeded: slot ?? -1),
-                worth: worth,
-                sample: bin < 0 ? -1 : newSample(of: key, bin, after: -1)
-            )
-        )
-    }
-
-    /// The open sample of a tile and bin: that of the last plan, or another one.
-    @inline(__always)
-    private mutating func sample(of key: TileKey, _ bin: Int, as former: Candidates.Candidate?) -> Int {
-        if let former, former.bin == bin, samples.isOpen(former.sample, bin) { return former.sample }
-        return newSample(of: key, bin, after: former?.sample ?? -1)
+        var candidate = Candidates.Candidate(key: key, slot: slot ?? -1)
+        candidate.bin = Int32(truncatingIfNeeded: bin)
+        candidate.worth = worth
+        if bin >= 0 { candidate.sample = newSample(of: key, bin, after: -1) }
+        candidates.append(candidate)
     }
 
     // Apart, since few candidates need it.

@@ -59,6 +59,8 @@ package struct AdaptivePolicy: PrefetchPolicy {
     private var latency = 0.04
     private(set) var workers = 4
     private var hasNewNeeds = false
+    /// Version of the pool's residencies that the candidates' are of.
+    private var lookUpVersion = -1
     private var lastStand: Stand?
     /// Whether the last plan equals the one before, and depends on nothing that changes with time.
     package private(set) var isSettled = false
@@ -200,6 +202,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
             workers: workers
         )
         let residencies = context.residencies(of: target.needed)
+        if effects.contains(.worth) { wishes.keepValues.reserveCapacity(candidates.count + target.needed.count) }
         if effects.contains(.order) { appendNeeded(to: &wishes, outlook: outlook, residencies: residencies) }
         if effects.contains(.fallback) {
             appendFallbacks(to: &wishes, outlook: outlook, residencies: residencies, context: context)
@@ -282,13 +285,13 @@ package struct AdaptivePolicy: PrefetchPolicy {
             }
             hasNewNeeds = false
         }
+        candidates.lookUp(after: context.changedTiles?(&lookUpVersion), in: context)
         let list = candidates.list
-        let residencies = context.residencies(of: list.map(\.key))
         var missing: [MissingCandidate] = []
         var promoted: [Int] = []
         if isWeighed { wishes.keepValues.reserveCapacity(wishes.keepValues.count + list.count) }
         for number in list.indices {
-            let found = residencies[number]
+            guard let found = list[number].state else { continue }
             // Others cannot be kept.
             if isWeighed, found.isKnown {
                 wishes.keepValues.append(entry(of: list[number], value: list[number].worth.loss))

@@ -6,33 +6,44 @@ struct Candidates: Sendable {
     struct Candidate: Sendable {
         var key: TileKey
         /// Bin, or -1 if nothing is learned from it.
-        var bin: Int32
+        var bin: Int32 = -1
         /// Record of a visited tile, or -1.
         var slot: Int32
         /// Worth of its bin.
-        var worth: ProbabilityTable.Worth
+        var worth = ProbabilityTable.Worth(gain: 0, loss: 0)
         /// Open sample, or -1.
-        var sample: Int
+        var sample = -1
         /// Seconds until the motion brings it into view; infinite if it does not.
         var entersAfter = Float.infinity
         /// Whether a load would come too late, or for too short a time.
         var isHopeless = false
+        /// Whether it is in memory; `nil` if that was not looked up yet.
+        var state: TileResidency?
 
         /// Gain of its load; none if that is hopeless.
         var gain: Double { isHopeless ? -1 : worth.gain }
+        /// Whether the tile was visited.
+        var isSeen: Bool { slot >= 0 }
+
+        /// Takes over when the motion brings it into view.
+        @inline(__always)
+        mutating func take(_ judgement: CandidateJudgement) {
+            entersAfter = judgement.entersAfter
+            isHopeless = judgement.isHopeless
+        }
 
         /// No tile.
-        static let none = Candidate(
-            key: TileKey(layer: 0, TileCoordinate(level: 0, column: 0, row: 0)),
-            bin: -1,
-            slot: -1,
-            worth: ProbabilityTable.Worth(gain: 0, loss: 0),
-            sample: -1
-        )
+        static let none = Candidate(key: TileKey(layer: 0, TileCoordinate(level: 0, column: 0, row: 0)), slot: -1)
+
+        /// A tile without a bin.
+        init(key: TileKey, slot: Int) {
+            self.key = key
+            self.slot = Int32(truncatingIfNeeded: slot)
+        }
     }
 
     /// Places of the candidates, and free ones behind them.
-    private var places: [Candidate] = []
+    private(set) var places: [Candidate] = []
     private(set) var count = 0
     var list: ArraySlice<Candidate> { places[..<count] }
     /// Change of the needed tiles that the records of visited tiles are of.
@@ -43,7 +54,7 @@ struct Candidates: Sendable {
     private var index = TileIndex()
     private(set) var mayRepeat = false
     /// Candidates in the order of rows, by level.
-    private(set) var walks: [(level: Int, range: Range<Int>)] = []
+    private(set) var walks: [(level: Int, range: Range<Int>, grid: TileRange?)] = []
 
     var byteCount: Int { places.count * MemoryLayout<Candidate>.stride + index.byteCount }
 
@@ -93,12 +104,54 @@ struct Candidates: Sendable {
         self.count = count
     }
 
+    /// The tiles of a grid as a range; `nil` if a tile may come twice, or if there is no room for all.
+    func grid(of grid: TileGrid<some Any>) -> TileRange? {
+        guard !mayRepeat, count + grid.count <= Self.maximumCount, let first = grid.columns.first?.column else {
+            return nil
+        }
+        return TileRange(level: grid.level, columns: first..<first + grid.columns.count, rows: grid.rows)
+    }
+
+    /// Looks up whether the candidates are in memory.
+    ///
+    /// - Parameter changes: Tiles of which that may have changed since it was looked up last; `nil` if all may have.
+    mutating func lookUp(after changes: [TileKey]?, in context: PlanContext) {
+        var numbers: [Int] = []
+        if let changes, !mayRepeat {
+            for number in 0..<count where places[number].state == nil { numbers.append(number) }
+            numbers += changes.compactMap(number)
+        } else {
+            numbers += 0..<count
+        }
+        guard !numbers.isEmpty else { return }
+        let found = context.residencies(of: numbers.map { places[$0].key })
+        for (number, state) in zip(numbers, found) { places[number].state = state }
+    }
+
+    /// Number of a tile that a walk has passed. The walk has the tiles in the order of rows.
+    private func number(of key: TileKey) -> Int? {
+        guard var range = walks.first(where: { $0.level == key.level })?.range else { return nil }
+        while !range.isEmpty {
+            let middle = (range.lowerBound + range.upperBound) / 2
+            let other = places[middle].key
+            if other == key { return middle }
+            let isBefore = (other.low, other.high) < (key.low, key.high)
+            range = isBefore ? middle + 1..<range.upperBound : range.lowerBound..<middle
+        }
+        return nil
+    }
+
     /// Notes that the candidates from one on are of a level, in the order of rows.
-    mutating func noteWalk(ofLevel level: Int, from first: Int) { walks.append((level, first..<count)) }
+    ///
+    /// - Parameter grid: The tiles that were walked, of which only needed ones are no candidates. Default: unknown.
+    mutating func noteWalk(ofLevel level: Int, from first: Int, grid: TileRange? = nil) {
+        walks.append((level, first..<count, grid))
+    }
 
     /// A walk along the candidates of a level, of which there may be none.
     func walk(ofLevel level: Int) -> Walk {
-        Walk(places, walks.first { $0.level == level }?.range ?? 0..<0)
+        let walked = walks.first { $0.level == level }
+        return Walk(places, walked?.range ?? 0..<0, walked?.grid)
     }
 
     /// Finds the tiles of a level again. Consecutive plans walk nearly the same tiles in the same order, row by row, so
@@ -107,13 +160,19 @@ struct Candidates: Sendable {
         private let list: [Candidate]
         private var next: Int
         private let end: Int
+        /// The tiles that were walked, if known.
+        let grid: TileRange?
         /// Candidates that did not come again, so far.
         private var passed: [Int] = []
 
-        fileprivate init(_ list: [Candidate], _ range: Range<Int>) {
+        fileprivate init(_ list: [Candidate], _ range: Range<Int>, _ grid: TileRange?) {
             self.list = list
+            self.grid = grid
             (next, end) = (range.lowerBound, range.upperBound)
         }
+
+        /// Numbers of the candidates from here on.
+        var rest: Range<Int> { next..<end }
 
         /// Walks on to a tile; returns its candidate, or `nil`. May miss it if the tiles do not come in the order of
         /// rows, as in a world that wraps.
@@ -134,5 +193,17 @@ struct Candidates: Sendable {
 
         /// Samples of the candidates that did not come again, at the end of the walk.
         var left: [Int] { passed + list[next..<end].map(\.sample) }
+    }
+}
+
+extension [Candidates.Candidate] {
+    /// Replaces elements from a place on.
+    mutating func replace(from first: Int, by others: ArraySlice<Candidates.Candidate>) {
+        withUnsafeMutableBytes { places in
+            others.withUnsafeBytes { others in
+                let start = first * MemoryLayout<Candidates.Candidate>.stride
+                UnsafeMutableRawBufferPointer(rebasing: places[start...]).copyMemory(from: others)
+            }
+        }
     }
 }

@@ -178,9 +178,34 @@ struct Outlook {
     /// Calls `body` with the tiles of a level under a rectangle, and their rectangles in world pixels.
     @inline(__always)
     func forEachTile(at level: Int, in rectangle: PixelRect, _ body: (TileKey, PixelRect) -> Void) {
-        grid(at: level, in: rectangle, column: { ($0, $1) }).forEachTile(row: { ($0, $1) }) { key, column, row in
-            body(key, PixelRect(minX: column.0, minY: row.0, maxX: column.1, maxY: row.1))
+        let grid = grid(at: level, in: rectangle, column: { ($0, $1) })
+        for number in grid.rows {
+            let row = grid.bounds(ofRow: number)
+            for (column, side) in grid.columns {
+                let key = TileKey(layer: target.layer, TileCoordinate(level: level, column: column, row: number))
+                body(key, PixelRect(minX: side.0, minY: row.low, maxX: side.1, maxY: row.high))
+            }
         }
+    }
+
+    /// Whether a level has at most one tile under a rectangle.
+    func hasOneTile(at level: Int, in rectangle: PixelRect) -> Bool {
+        let cover = cover(at: level, in: rectangle)
+        guard cover.rows.count == 1 else { return cover.rows.isEmpty }
+        var columns = 0
+        cover.forEachColumn { _, _ in columns += 1 }
+        return columns <= 1
+    }
+
+    private func cover(at level: Int, in rectangle: PixelRect) -> ViewportCover {
+        var rectangle = rectangle
+        if target.pyramid.wrapsX {
+            // Once around: only the nearest copy of a tile counts.
+            let middle = (view.minX + view.maxX) / 2
+            rectangle.minX = max(rectangle.minX, middle - target.pyramid.worldWidth / 2)
+            rectangle.maxX = min(rectangle.maxX, middle + target.pyramid.worldWidth / 2)
+        }
+        return ViewportCover(pyramid: target.pyramid, rectangle: rectangle, levelIndex: level)
     }
 
     /// The tiles of a level under a rectangle.
@@ -194,14 +219,7 @@ struct Outlook {
         column: (Double, Double) -> Column
     ) -> TileGrid<Column> {
         let grid = target.pyramid.levels[level]
-        var rectangle = rectangle
-        if target.pyramid.wrapsX {
-            // Once around: only the nearest copy of a tile counts.
-            let middle = (view.minX + view.maxX) / 2
-            rectangle.minX = max(rectangle.minX, middle - target.pyramid.worldWidth / 2)
-            rectangle.maxX = min(rectangle.maxX, middle + target.pyramid.worldWidth / 2)
-        }
-        let cover = ViewportCover(pyramid: target.pyramid, rectangle: rectangle, levelIndex: level)
+        let cover = cover(at: level, in: rectangle)
         let rows = cover.rows
         var columns: [(column: Int, place: Column)] = []
         if !rows.isEmpty {
@@ -234,19 +252,10 @@ struct TileGrid<Column> {
 
     var count: Int { columns.count * rows.count }
 
-    /// Calls `body` with the tiles, row by row.
-    ///
-    /// - Parameter row: Returns what depends only on the upper and lower bounds of a row, in world pixels.
-    @inline(__always)
-    func forEachTile<Row>(row: (Double, Double) -> Row, _ body: (TileKey, Column, Row) -> Void) {
-        for number in rows {
-            let y = top + Double(number) * height
-            let place = row(y, y + height)
-            for column in columns {
-                let tile = TileCoordinate(level: level, column: column.column, row: number)
-                body(TileKey(layer: layer, tile), column.place, place)
-            }
-        }
+    /// Upper and lower bound of a row, in world pixels.
+    func bounds(ofRow number: Int) -> (low: Double, high: Double) {
+        let y = top + Double(number) * height
+        return (y, y + height)
     }
 }
 

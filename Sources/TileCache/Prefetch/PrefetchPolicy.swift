@@ -37,6 +37,8 @@ package struct PlanContext {
     var residency: (TileKey) -> Residency
     /// The same for many tiles under one lock.
     var lookUpMany: (([TileKey]) -> [TileResidency])?
+    /// The tiles whose residency has changed since a version, and the new version. `nil`, also the result: all may have.
+    var changedTiles: ((inout Int) -> [TileKey]?)?
     /// Load time of a tile relative to the source's, 0...1. Less than 1 if a tier below memory has it. `nil`: no layer
     /// has such tiers.
     var nearness: ((TileKey) -> Double)?

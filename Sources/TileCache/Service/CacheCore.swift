@@ -147,7 +147,8 @@ final class CacheCore: Sendable {
             capacityTiles: input.capacities.max() ?? 0,
             effort: effort,
             residency: { [self] key in read { $0.pool.residency(of: key) } },
-            lookUpMany: { [self] keys in read { $0.pool.knownResidencies(of: keys) } }
+            lookUpMany: { [self] keys in read { $0.pool.knownResidencies(of: keys) } },
+            changedTiles: { [self] version in read { $0.pool.table.changes.take(since: &version) } }
         )
         if !input.tiers.isEmpty {
             context.nearness = { key in input.tiers[key.layer]?.nearness(key.coordinate) ?? 1 }

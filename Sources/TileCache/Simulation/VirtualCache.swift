@@ -171,6 +171,7 @@ package final class VirtualCache {
             // The closures live only during the plan; unowned references would cost more than the look-ups.
             residency: { [self] key in pool.residency(of: key) },
             lookUpMany: { [self] keys in pool.knownResidencies(of: keys) },
+            changedTiles: { [self] version in pool.table.changes.take(since: &version) },
             residents: { [self] body in
                 pool.table.forEach { if pool.table[$0].residency.isResident { body(pool.table[$0].key) } }
             },

@@ -54,6 +54,7 @@ extension PoolModel {
         try require(Set(flights.values.map(\.key)).count == flights.count, "two loads of one tile")
         try checkShares()
         try checkDrawn()
+        try checkChanges()
         var tables = [pool.table.byteCount, pool.pages.bookkeepingBytes] + pool.slots.map(\.bookkeepingBytes)
         tables += Ledger.Account.allCases.map { pool.ledger[$0] }
         let stuck = pool.loads.all.count { $0.load.isWrittenOff }
@@ -75,6 +76,21 @@ extension PoolModel {
             }
             drawn[index] = Drawn(tiles: view.tiles, version: pool.drawVersion, pixels: pixels)
         }
+    }
+
+    /// A plan that looks up the tiles that have changed knows the state of all.
+    private func checkChanges() throws {
+        var states: [TileKey: TileResidency] = [:]
+        pool.table.forEach { states[pool.table[$0].key] = pool.table[$0].state }
+        if let changes = pool.table.changes.take(since: &changesVersion) {
+            for (key, state) in knownStates where states[key] != state {
+                try require(changes.contains(key), "\(key) has changed from \(state) unnoticed")
+            }
+            for key in states.keys where knownStates[key] == nil {
+                try require(changes.contains(key), "\(key) is new, unnoticed")
+            }
+        }
+        knownStates = states
     }
 
     var busyCodecs: Int { works.count { !$0.isDecoding } }

@@ -63,6 +63,10 @@ final class PoolModel {
     var leaving: [LeavingMemory] = []
     var lastStamp = 0
 
+    /// What policies last saw of each tile.
+    var knownStates: [TileKey: TileResidency] = [:]
+    var changesVersion = -1
+
     /// Stamp of the current pixels of each resident tile.
     var content: [TileKey: Int] = [:]
     var stale: Set<TileKey> = []

@@ -40,6 +40,65 @@ import Testing
         #expect(candidates > 50_000 && seen > 5_000, "\(candidates) candidates, of which \(seen) were visited")
     }
 
+    /// A plan that looks up only the tiles that have changed equals one that looks up all.
+    @Test(arguments: UInt64(1)...8) func changesAreEnough(seed: UInt64) throws {
+        var random = TileRandom(seed)
+        var all = try PolicySession(wrapsX: seed % 4 == 0)
+        var some = all
+        some.tellsChanges = true
+        var view = TileViewport.at(30_000, 30_000)
+        var speed = WorldPoint(x: 0, y: 0)
+        var keys: [TileKey] = []
+        var wished = 0
+        for step in 0..<600 {
+            func happens(onceIn frames: Int) -> Bool { Int.random(in: 0..<frames, using: &random) == 0 }
+            if happens(onceIn: 40) {
+                speed.x = Double.random(in: -30...30, using: &random)
+                speed.y = Double.random(in: -30...30, using: &random)
+            }
+            if happens(onceIn: 50) { view.scale = Double([1, 2, 4].randomElement(using: &random) ?? 1) / 2 }
+            // More than the pool keeps, from time to time.
+            for _ in 0..<(happens(onceIn: 30) ? 100 : Int.random(in: 0...3, using: &random)) {
+                guard let key = keys.randomElement(using: &random) else { break }
+                switch Int.random(in: 0..<4, using: &random) {
+                case 0: all.loading.formSymmetricDifference([key])
+                case 1: all.lost.formSymmetricDifference([key])
+                default: all.resident.formSymmetricDifference([key])
+                }
+            }
+            (some.loading, some.lost, some.resident) = (all.loading, all.lost, all.resident)
+            if happens(onceIn: 60) {
+                let place = TileViewport.at(view.center.x + 4000, view.center.y)
+                let time = MonotonicTime(nanoseconds: Int64(step + 60) * 16_666_667)
+                all.destination = happens(onceIn: 2) ? ViewportDestination(viewport: place, time: time) : nil
+                some.destination = all.destination
+            }
+            view.center.x += speed.x / view.scale
+            view.center.y = min(max(view.center.y + speed.y / view.scale, 10_000), 50_000)
+            let (wishes, others) = (all.show(view), some.show(view))
+            #expect(wishes.entries == others.entries && wishes.urgent == others.urgent, "step \(step)")
+            #expect(wishes.keepValues == others.keepValues && wishes.first == others.first, "step \(step)")
+            keys = all.policy.candidates.list.map(\.key)
+            wished += wishes.entries.count
+        }
+        #expect(wished > 1000, "\(wished) wishes")
+    }
+
+    @Test func tooManyChangesAreNotKept() {
+        func key(_ column: Int) -> TileKey { TileKey(layer: 0, TileCoordinate(level: 9, column: column, row: 0)) }
+        var changes = StateChanges()
+        var version = -1
+        #expect(changes.take(since: &version) == nil && version == 0)
+        for column in 0..<40 { changes.note(key(column)) }
+        #expect(changes.take(since: &version) == (0..<40).map(key) && version == 40)
+        for column in 40..<104 { changes.note(key(column)) }
+        var same = version
+        #expect(changes.take(since: &same) == (40..<104).map(key))
+        changes.note(key(104))
+        #expect(changes.take(since: &version) == nil && version == 105)
+        #expect(changes.take(since: &version) == [])
+    }
+
     @Test func distancesAreOfTheClassOfTheirBound() {
         for (number, bound) in CandidateBin.distanceBounds.enumerated() {
             #expect(CandidateBin.distance(bound) == number)
@@ -61,9 +120,9 @@ import Testing
                 let key = key(level, column, row)
                 let isNew = candidates.claim(key, as: candidates.count)
                 #expect(isNew)
-                candidates.append(
-                    .init(key: key, bin: Int32(level), slot: -1, worth: .init(gain: 0, loss: 0), sample: -1)
-                )
+                var candidate = Candidates.Candidate(key: key, slot: -1)
+                candidate.bin = Int32(level)
+                candidates.append(candidate)
             }
             candidates.noteWalk(ofLevel: level, from: first)
         }

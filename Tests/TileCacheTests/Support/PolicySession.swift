@@ -19,6 +19,10 @@ struct PolicySession {
     /// Policies that share the memory.
     var policies = 1
     var pyramid: TilePyramid
+    /// Tells the policy which tiles have changed since its last plan, and so need to be looked up.
+    var tellsChanges = false
+    private var changes = StateChanges()
+    private var last: [Set<TileKey>] = []
 
     init(worldWidth: Int = 65_536, wrapsX: Bool = false) throws {
         pyramid = try .powerOfTwo(worldWidth: worldWidth, worldHeight: 65_536, wrapsX: wrapsX)
@@ -30,6 +34,9 @@ struct PolicySession {
         let needed = pyramid.neededTiles(under: viewport, at: level).map { TileKey(layer: 0, $0) }
         let time = Int64(frame) * 16_666_667
         let (present, flying, compressed, lost) = (resident, loading, compressed, lost)
+        let sets = [present, flying, compressed, lost]
+        for (set, before) in zip(sets, last) { for key in set.symmetricDifference(before) { changes.note(key) } }
+        last = sets
         func state(_ key: TileKey) -> TileResidency {
             let isThere = present.contains(key)
             return TileResidency(
@@ -69,7 +76,8 @@ struct PolicySession {
                 policies: policies,
                 effort: effort,
                 residency: { present.contains($0) ? .decoded : .none },
-                lookUpMany: { $0.map(state) }
+                lookUpMany: { $0.map(state) },
+                changedTiles: tellsChanges ? { [changes] version in changes.take(since: &version) } : nil
             )
         )
         return wishes
