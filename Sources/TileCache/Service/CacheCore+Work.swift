@@ -88,7 +88,12 @@ extension CacheCore {
 
     private func nextStep(for worker: WorkerID, _ state: inout CoreState, savesFirst: Bool) -> Step {
         state.workers.endCall(worker)
-        guard !state.isShutDown, !state.workers.retires(worker) else { return .idle }
+        guard !state.isShutDown else { return .idle }
+        guard !state.workers.retires(worker) else {
+            // While all spare workers were in use, no check was due.
+            state.watch(at: clock())
+            return .idle
+        }
         if savesFirst, let save = state.nextSave() { return .save(save) }
         let now = clock()
         guard let job = state.pool.nextJob(now: now) else {

@@ -1,0 +1,32 @@
+import Testing
+
+@testable import TileCache
+
+/// Another worker takes the place of one whose source hangs.
+@Suite(.timeLimit(.minutes(15))) struct HangingWorkerTests {
+    /// One worker has three spare ones, and a layer has two loads in flight. The fourth load hangs without a spare worker
+    /// left.
+    @Test func aSpareWorkerThatIsFreeAgainReplacesTheNextOne() throws {
+        let scene = try StillScene(tiles: 64, workers: 1) { $0.stuckLoadTime = .milliseconds(2) }
+        let source = QueuedSource()
+        let silent = try [source, QueuedSource()].map { try scene.cache.addLayer($0, pyramid: scene.pyramid) }
+        let plain = try scene.plainLayer()
+        let view = ServiceSetup.quiet(scene.cache, silent + [plain])
+        defer { withExtendedLifetime(view) {} }
+        view.update(
+            needing: silent.flatMap { layer in
+                (0..<2).map { NeededTile(layer: layer, tile: scene.tile($0), importance: 2) }
+            } + [NeededTile(layer: plain, tile: scene.tile(0))]
+        )
+        func look() {
+            scene.run()
+            for _ in 0..<12 where scene.scheduler.passTime() { scene.run() }
+        }
+        look()
+        #expect(scene.cache.statistics.loadsInFlight == 4 && scene.resident(0..<1, of: plain) == 0)
+        #expect(scene.cache.core.read { $0.workers.spare.isEmpty && $0.pool.loads.writtenOffCount == 3 })
+        source.answer(try #require(source.take().first))
+        look()
+        #expect(scene.resident(0..<1, of: silent[0]) == 1 && scene.resident(0..<1, of: plain) == 1)
+    }
+}
