@@ -212,13 +212,16 @@ extension CacheCore {
         let now = clock()
         let save = perform { state -> Saving? in
             state.requests.remove(ticket.load)
-            let started = notes?.now.asked ?? state.pool.loads[ticket.load]?.started ?? now
+            let load = state.pool.loads[ticket.load]
+            let started = notes?.now.asked ?? load?.started ?? now
             state.end(ticket, result, took: now - started, now: now)
             if let worker = state.workers.takeWaiting(for: ticket.load) {
                 state.effects.workers.append(worker)
                 // The worker continues once the source returns. If it does not, a spare one takes its place.
-                if state.workers.noteAnswer(worker, layer: ticket.key.layer) {
+                let isReplaced = load?.isWrittenOff ?? false
+                if state.workers.noteAnswer(worker, layer: ticket.key.layer, isReplaced: isReplaced) {
                     state.pool.beginAnswered(ofLayer: ticket.key.layer)
+                    if isReplaced { state.pool.noteStuckRequest(ofLayer: ticket.key.layer) }
                     state.watch(at: now + stuckLoadTime)
                 }
             }

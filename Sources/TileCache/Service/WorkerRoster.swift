@@ -75,9 +75,13 @@ struct WorkerRoster: Sendable {
     mutating func takeWaiting(for load: LoadID) -> WorkerID? { waiting.removeValue(forKey: load) }
 
     /// Notes that the load of a worker has ended; returns whether its source has not returned yet.
-    mutating func noteAnswer(_ worker: WorkerID, layer: Int) -> Bool {
+    ///
+    /// - Parameter isReplaced: Whether the load was written off. Its end counts the worker as returned (`noteLate`).
+    mutating func noteAnswer(_ worker: WorkerID, layer: Int, isReplaced: Bool) -> Bool {
         guard callStarts[worker.number] != nil else { return false }
-        decodes[worker] = Decode(layer: layer, isRequest: true)
+        decodes[worker] = Decode(layer: layer, isRequest: true, isReplaced: isReplaced)
+        // The worker is not back before its source returns.
+        if isReplaced { surplus -= 1 }
         return true
     }
 
