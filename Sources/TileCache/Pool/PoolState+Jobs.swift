@@ -175,7 +175,7 @@ extension PoolState {
         relist(number) { $0.load = ticket.load }
         setHistory(planned, of: number)
         // A tile that lands is not evicted before a plan has valued it.
-        if planned.reason.isExtra { setValue(.greatestFiniteMagnitude, of: number) }
+        if planned.reason.isExtra || planned.reason == .fallback { setValue(.greatestFiniteMagnitude, of: number) }
         counters.loads.started += 1
         if table[number].attempts > 0 { counters.loads.retried += 1 }
         if planned.reason == .prefetch { notePrefetch(planned.key, asksSource: !planned.isNear, now: now) }

@@ -53,6 +53,24 @@ import Testing
         small.end(load)
     }
 
+    /// Between its landing and the next plan, needed tiles evict others, of more worth than tiles that were never needed.
+    @Test(arguments: [PlanEntry.Reason.prefetch, .margin, .fallback]) func whatLandsIsKeptUntilItIsValued(
+        reason: PlanEntry.Reason
+    ) throws {
+        let small = TilePool(tiles: 3, byValue)
+        var needs = ViewNeeds()
+        small.load(0, 1)
+        for _ in 0..<3 {
+            small.need([0, 1], &needs)
+            small.need((0...VisitClass.demandsOfAVisit).map { 100 + $0 }, &needs)
+        }
+        small.need([2, 3], &needs)
+        let first = PlanEntry(key: key(9), value: 1, reason: reason)
+        small.install([first, small.demand(key(2)), small.demand(key(3))], recency: .standard)
+        small.runPlan()
+        #expect(small.resident == [2, 3, 9])
+    }
+
     /// Comparing values takes time. A large trim evicts the oldest, a small one the least valuable.
     @Test func aSmallTrimWeighsAndALargeOneDoesNot() {
         let small = TilePool(tiles: 40, byValue)
