@@ -32,7 +32,7 @@ struct PlanQueue {
     private(set) var prefetchHasEnded = false
     /// Needed tiles that had no room.
     private(set) var lack = RoomLack()
-    /// Those of the plan before, if views were and are at rest.
+    /// Those of the last plan before that had a turn, if views were and are at rest.
     private(set) var formerLack = RoomLack()
     /// Whether an entry was skipped because its layer's share was full.
     private(set) var hasPassedForRoom = false
@@ -55,7 +55,8 @@ struct PlanQueue {
 
     /// Replaces the plan; by an empty one if there is no room for it.
     mutating func install(_ newPlan: consuming Plan, hasRoom: Bool) {
-        formerLack = plan.isAtRest && newPlan.isAtRest ? lack : RoomLack()
+        let hadTurn = lack.exists || cursor > 0 || demandCursor > 0 || plan.entries.isEmpty
+        if !plan.isAtRest || !newPlan.isAtRest { formerLack = RoomLack() } else if hadTurn { formerLack = lack }
         plan = hasRoom ? newPlan : Plan()
         (cursor, demandCursor) = (0, 0)
         (hasEnded, prefetchHasEnded, hasPassedForRoom, hasPassedForLoads) = (false, false, false, false)

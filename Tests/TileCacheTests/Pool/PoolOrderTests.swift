@@ -160,6 +160,30 @@ import Testing
         #expect(small.entryCount == 0)
     }
 
+    /// While all workers are busy, a plan may be replaced before its first turn. It says nothing about the room.
+    @Test func aLackOfRoomOutlivesPlansWithoutATurn() {
+        let small = TilePool(tiles: 2)
+        var needs = ViewNeeds()
+        small.load(0, 1)
+        small.need([0, 1, 2], &needs)
+        func install() {
+            var plan = Plan(entries: [PlanEntry(key: key(9), value: 1, reason: .fallback), small.demand(key(2))])
+            plan.isAtRest = true
+            small.pool.install(plan)
+        }
+        install()
+        #expect(small.beginLoad() == nil)
+        for _ in 0..<3 { install() }
+        var lacks = small.pool.queue.formerLack.exists
+        #expect(lacks)
+        // A tile has room now, and the next plan finds it.
+        small.need([0, 2], &needs)
+        #expect(small.beginLoad()?.key == key(2))
+        install()
+        lacks = small.pool.queue.formerLack.exists
+        #expect(!lacks)
+    }
+
     private func promotion(_ column: Int) -> PlanEntry {
         PlanEntry(key: key(column), value: .infinity, reason: .fallback, wantsDecoded: true)
     }
