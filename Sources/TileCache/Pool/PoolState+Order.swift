@@ -45,7 +45,8 @@ extension PoolState {
             if number == .none { queue.noteLack() }
             return nil
         }
-        guard fitsLimit(layer: layer, beside: refusedBytes(of: number)) else {
+        let beside = refusedBytes(of: number)
+        guard fitsLimit(layer: layer, beside: beside) else {
             // It will never fit, and must not delay the rest of the plan.
             counters.refusals += 1
             return nil
@@ -90,7 +91,8 @@ extension PoolState {
         // A needed tile may evict more than a fallback, and does not wait for one that is only decompressed.
         if planned.reason == .fallback, queue.plan.isAtRest || planned.isPromotion { return nil }
         if planned.isUrgent { return nil }
-        let goesOn = queue.passForRoom(planned, hasShares: layers.haveShares, isFull: isFull(layer: layer))
+        let isFull = isFull(layer: layer, beside: beside)
+        let goesOn = queue.passForRoom(planned, hasShares: layers.haveShares, isFull: isFull)
         return goesOn ? nil : .refused
     }
 }

@@ -54,10 +54,19 @@ extension PoolState {
         return max(min(unpinnedBytes - others, maximumBytes(ofLayer: layer) - layers[layer].pinnedBytes), 0)
     }
 
-    /// Whether another slot would exceed the layer's share.
-    func isFull(layer: Int) -> Bool {
+    /// Whether another slot, or more of them, would exceed the layer's share.
+    func isFull(layer: Int, slots: Int = 1) -> Bool {
         layers[layer].share.maximum < 1
-            && usedBytes(ofLayer: layer) + slotBytes(ofLayer: layer) > maximumBytes(ofLayer: layer)
+            && usedBytes(ofLayer: layer) + slots * slotBytes(ofLayer: layer) > maximumBytes(ofLayer: layer)
+    }
+
+    /// Whether a load was refused because its layer is at its maximum.
+    ///
+    /// - Parameter beside: Bytes that it requires in addition to its slot.
+    func isFull(layer: Int, beside: Int) -> Bool {
+        // The slot was there, and the layer is at its maximum with it.
+        let hadSlot = beside > 0 && slots[layers[layer].slotClass].unusedCount > 0
+        return isFull(layer: layer, slots: hadSlot ? 2 : 1)
     }
 
     /// Whether a full layer has as much compressed as the split between the tiers allows.

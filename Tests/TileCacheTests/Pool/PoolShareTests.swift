@@ -144,6 +144,26 @@ import Testing
         #expect(after == before)
     }
 
+    /// With its slot the layer is at its maximum: tiles of others would not make room for what the load takes beside it.
+    @Test(arguments: [3, 4, 5]) func aLoadAtTheMaximumLacksItsOwnLayersRoom(most: Int) throws {
+        let small = pool(tiles: 8, LayerShare(maximum: Double(most) / 8))
+        var needs = ViewNeeds()
+        let tiles = (0..<4).map { key($0, layer: 1) }
+        for tile in tiles.dropLast() { small.load(tile) }
+        small.load(0, 1, 2, 3, 4)
+        var (pan, zoom) = (TileCacheStatistics.DemandCounts(), TileCacheStatistics.DemandCounts())
+        let needed = tiles + (most == 5 ? (0..<5).map { key($0) } : [])
+        small.pool.update(&needs, tiles: needed, level: 3, pan: &pan, zoom: &zoom, now: small.now)
+        small.pool.table.stage(small.pool.table.find(tiles[3])) {
+            $0.flags.insert(.refused)
+            $0.refusedPages = 1
+        }
+        small.install([small.demand(tiles[3])])
+        #expect(small.beginLoad() == nil)
+        let lack = small.pool.queue.lack
+        #expect(lack.isOfAll == (most == 5) && lack.layers == (most == 5 ? [] : [1]))
+    }
+
     /// The same decisions under a virtual clock. A second layer in the same view is bounded by its share, and draws a
     /// coarser level.
     @Test func sharesCountUnderAVirtualClock() throws {
