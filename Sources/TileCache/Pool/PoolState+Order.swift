@@ -61,7 +61,9 @@ extension PoolState {
         if planned.reason.isExtra {
             // Without room for a needed tile each end of a load makes a plan: prefetches would evict each other for as
             // long as the views are at rest.
-            if queue.plan.isAtRest, queue.lacksRoomForNeeds { return .refused }
+            if queue.plan.isAtRest, isPrefetch, queue.lacksRoomForNeeds { return .refused }
+            // Those of a margin have the same worth in each plan. They only leave the room to needed tiles that lack it.
+            if queue.plan.isAtRest, queue.lack.concerns(layer) { return nil }
             // A host's margin is no guess, but leaves the reserved workers to needed tiles too.
             let count = isPrefetch ? loads.prefetchCount : loads.busyCount
             let isAllowed = count < configuration.workers - configuration.reservedWorkers

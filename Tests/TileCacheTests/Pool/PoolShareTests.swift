@@ -144,6 +144,22 @@ import Testing
         #expect(after == before)
     }
 
+    /// A margin at rest waits for needed tiles without room, unless it would take another layer's.
+    @Test func aMarginDoesNotWaitForAnotherLayersRoom() {
+        let small = pool(tiles: 8, LayerShare(maximum: 0.25))
+        var needs = ViewNeeds()
+        var (pan, zoom) = (TileCacheStatistics.DemandCounts(), TileCacheStatistics.DemandCounts())
+        let keys = (0..<3).map { key($0, layer: 1) }
+        small.pool.update(&needs, tiles: keys, level: 3, pan: &pan, zoom: &zoom, now: 0)
+        func margin(_ key: TileKey) -> PlanEntry { PlanEntry(key: key, value: 2, reason: .margin) }
+        var plan = Plan(entries: keys.map { small.demand($0) } + [margin(key(9, layer: 1)), margin(key(7))])
+        plan.entries.append(small.wish(8, 1))
+        plan.isAtRest = true
+        small.pool.install(plan)
+        small.runPlan()
+        #expect(decoded(small, layer: 1) == [0, 1] && decoded(small, layer: 0) == [7])
+    }
+
     /// With its slot the layer is at its maximum: tiles of others would not make room for what the load takes beside it.
     @Test(arguments: [3, 4, 5]) func aLoadAtTheMaximumLacksItsOwnLayersRoom(most: Int) throws {
         let small = pool(tiles: 8, LayerShare(maximum: Double(most) / 8))
