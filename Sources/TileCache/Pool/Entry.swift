@@ -124,7 +124,13 @@ struct Entry {
     var isUnavailable: Bool { !residency.isResident && (isLost || flags.contains(.absent)) }
     /// What policies see of it.
     var state: TileResidency {
-        TileResidency(residency: residency, isKnown: true, isLoading: load != .none, isLost: isLost)
+        TileResidency(
+            residency: residency,
+            isKnown: true,
+            isLoading: load != .none,
+            isLost: isLost,
+            isUnavailable: isUnavailable
+        )
     }
     /// Whether removing the entry would lose no state.
     var isForgettable: Bool {

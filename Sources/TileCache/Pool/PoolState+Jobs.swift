@@ -32,6 +32,9 @@ enum LoadResult: Error, Hashable {
 
     /// Whether it failed and is not retried.
     var isForGood: Bool { if case .failed(isPermanent: true, _) = self { true } else { false } }
+
+    /// Whether its tile does not come.
+    var isUnavailable: Bool { isForGood || self == .absent }
 }
 
 extension PoolState {
@@ -207,8 +210,9 @@ extension PoolState {
             if !isOutdated {
                 note(result, load, in: number, now: now)
                 if let time = retryTime(of: number, after: result) { effects.replanAt = min(effects.replanAt, time) }
-                // Nothing else may happen before its fallback is loaded.
-                if isWanted, result.isForGood, !table[number].residency.isResident { effects.plans = true }
+                // Nothing else may happen before its fallback is loaded, or another one.
+                let isLost = load.reason == .fallback ? result.isUnavailable : isWanted && result.isForGood
+                if isLost, !table[number].residency.isResident { effects.plans = true }
             }
             noteNotLanded(load, result)
             forgetIfIdle(number)

@@ -51,8 +51,8 @@ extension AdaptivePolicy {
                 gap.append(key.coordinate)
             }
         }
-        if let fallback = commonAncestor(of: gap.isEmpty ? coarse : gap, from: level, target),
-            !gap.isEmpty || fallback.level > coarsest
+        if let fallback = Self.commonAncestor(of: gap, from: level, target, context)
+            ?? Self.commonAncestor(of: coarse, from: level, target, context).flatMap({ $0.level > coarsest ? $0 : nil })
         {
             wishes.first.append(PlanEntry(key: fallback, value: .infinity, reason: .fallback))
         }
@@ -105,8 +105,14 @@ extension AdaptivePolicy {
         fallbacks = Array((newest + fallbacks.filter { !newest.contains($0) }).prefix(Self.fallbacksKept))
     }
 
-    /// Finest tile, from a level on, that covers all tiles. At level 0 that of the first one.
-    private func commonAncestor(of tiles: [TileCoordinate], from level: Int, _ target: PlanTarget) -> TileKey? {
+    /// Finest tile, from a level on, that covers all tiles. At level 0 the first one that covers some. Tiles that will not
+    /// come are passed over.
+    private static func commonAncestor(
+        of tiles: [TileCoordinate],
+        from level: Int,
+        _ target: PlanTarget,
+        _ context: PlanContext
+    ) -> TileKey? {
         guard let worst = tiles.first else { return nil }
         var (first, last) = (worst, worst)
         // Column and row of an ancestor are independent, so two corners suffice.
@@ -116,15 +122,20 @@ extension AdaptivePolicy {
             last.column = max(last.column, tile.column)
             last.row = max(last.row, tile.row)
         }
-        for level in stride(from: level, through: 0, by: -1) {
-            // Several tiles of level 0 may cover the world.
-            let corner = level == 0 ? worst : first
-            guard let ancestor = target.pyramid.ancestor(of: corner, at: level) else { continue }
-            if level == 0 || target.pyramid.ancestor(of: last, at: level) == ancestor {
-                return TileKey(layer: target.layer, ancestor)
-            }
+        var covers: [TileKey] = []
+        for level in stride(from: level, to: 0, by: -1) {
+            guard let ancestor = target.pyramid.ancestor(of: first, at: level),
+                target.pyramid.ancestor(of: last, at: level) == ancestor
+            else { continue }
+            covers.append(TileKey(layer: target.layer, ancestor))
         }
-        return nil
+        // Several tiles of level 0 may cover the world.
+        for tile in tiles {
+            guard let root = target.pyramid.ancestor(of: tile, at: 0) else { continue }
+            let key = TileKey(layer: target.layer, root)
+            if covers.last != key, !covers.contains(key) { covers.append(key) }
+        }
+        return zip(covers, context.residencies(of: covers)).first { !$1.isUnavailable }?.0
     }
 
     /// The tile that covers a rectangle at the finest level from the given one on. Up to four at level 0.

@@ -60,6 +60,44 @@ import Testing
         #expect(session.show(.at(32_768, 32_768)).first.isEmpty)
     }
 
+    /// A tile of level 0 that does not come left all other parts of the view without a fallback, and one of a finer level
+    /// the whole view.
+    @Test(arguments: [false, true]) func aFallbackThatDoesNotComeIsReplaced(isAbsent: Bool) throws {
+        var session = try PolicySession()
+        session.policy = AdaptivePolicy(effects: .all.subtracting(.coarser))
+        func fail(_ key: TileKey) { if isAbsent { session.absent.insert(key) } else { session.lost.insert(key) } }
+        let whole = session.pyramid
+        for level in [3, 2, 1, 0] {
+            let next = session.show(.at(2000, 2000)).first.map(\.key)
+            #expect(next == [TileKey(layer: 0, TileCoordinate(level: level, column: 0, row: 0))])
+            fail(next[0])
+        }
+        #expect(session.show(.at(2000, 2000)).first.isEmpty)
+        // Four tiles of level 0 cover the world.
+        session = try PolicySession()
+        session.policy = AdaptivePolicy(effects: .all.subtracting(.coarser))
+        session.pyramid = TilePyramid(whole, levels: Array(whole.levels.dropFirst()))
+        let roots = session.pyramid.neededTiles(under: .at(32_768, 32_768), at: 0).map { TileKey(layer: 0, $0) }
+        for root in roots.dropLast() {
+            #expect(session.show(.at(32_768, 32_768)).first.map(\.key) == [root])
+            fail(root)
+        }
+        #expect(session.show(.at(32_768, 32_768)).first.map(\.key) == [roots[3]])
+        session.resident = [roots[3]]
+        // No tile covers the rest, and the present one is much too coarse.
+        let finer = TileKey(layer: 0, TileCoordinate(level: 2, column: 4, row: 4))
+        #expect(session.show(.at(32_768, 32_768)).first.map(\.key) == [finer])
+        // The left half of the view has a fallback of level 1, which is much too coarse. Nothing covers the right half.
+        session = try PolicySession()
+        session.policy = AdaptivePolicy(effects: .all.subtracting(.coarser))
+        session.resident = [TileKey(layer: 0, TileCoordinate(level: 1, column: 0, row: 0))]
+        for (level, column) in [(3, 4), (2, 2), (1, 1), (0, 0)] {
+            fail(TileKey(layer: 0, TileCoordinate(level: level, column: column, row: 0)))
+        }
+        let left = TileKey(layer: 0, TileCoordinate(level: 3, column: 3, row: 0))
+        #expect(session.show(.at(32_768, 2000)).first.map(\.key) == [left])
+    }
+
     /// The left half of the view has a fallback of level 1, which is much too coarse, the right half has none.
     @Test func theFallbackOfAGapIsAsFineAsItCanBe() throws {
         var session = try PolicySession()

@@ -10,6 +10,8 @@ struct PolicySession {
     var compressed: Set<TileKey> = []
     /// Tiles that have failed for good.
     var lost: Set<TileKey> = []
+    /// Tiles that do not exist.
+    var absent: Set<TileKey> = []
     var effort = 0.5
     /// Duration of a load, in nanoseconds.
     var latency: Int64 = 40_000_000
@@ -33,8 +35,8 @@ struct PolicySession {
         let level = level(scale: viewport.scale)
         let needed = pyramid.neededTiles(under: viewport, at: level).map { TileKey(layer: 0, $0) }
         let time = Int64(frame) * 16_666_667
-        let (present, flying, compressed, lost) = (resident, loading, compressed, lost)
-        let sets = [present, flying, compressed, lost]
+        let (present, flying, compressed, lost, absent) = (resident, loading, compressed, lost, absent)
+        let sets = [present, flying, compressed, lost, absent]
         for (set, before) in zip(sets, last) { for key in set.symmetricDifference(before) { changes.note(key) } }
         last = sets
         func state(_ key: TileKey) -> TileResidency {
@@ -43,7 +45,8 @@ struct PolicySession {
                 residency: !isThere ? .none : compressed.contains(key) ? .compressed : .decoded,
                 isKnown: isThere || flying.contains(key),
                 isLoading: flying.contains(key),
-                isLost: lost.contains(key)
+                isLost: lost.contains(key),
+                isUnavailable: !isThere && (lost.contains(key) || absent.contains(key))
             )
         }
         policy.observe(
