@@ -117,7 +117,8 @@ package struct AdaptivePolicy: PrefetchPolicy {
 
     package var byteCount: Int {
         seen.byteCount + samples.byteCount + candidates.byteCount + previous.byteCount
-            + needed.count * MemoryLayout<TileKey>.stride + probabilities.byteCount + (popular?.byteCount ?? 0)
+            + (needed.count + fallbacks.count) * MemoryLayout<TileKey>.stride + probabilities.byteCount
+            + (popular?.byteCount ?? 0)
     }
 
     package mutating func reset() {

@@ -173,7 +173,10 @@ struct Planner: Sendable {
     ) -> (early: [Opinion], late: [Opinion]) {
         var (early, late) = ([Opinion](), [Opinion]())
         var context = context
-        context.policies = views.reduce(0) { $0 + $1.snapshot.layers.count }
+        // Of a list of the renderer's own no policy is asked.
+        context.policies = views.reduce(0) { count, view in
+            view.snapshot.viewport == nil ? count : count + view.snapshot.layers.count { !$0.hasOwnList }
+        }
         for view in views.indices {
             for index in views[view].snapshot.layers.indices {
                 let opinion = opinion(on: index, of: views[view].snapshot, id: views[view].id, context: context)

@@ -30,7 +30,7 @@ package struct PlanContext {
     package var capacityTiles: Int
     /// The same by the layer's index; empty if it is the same for all layers.
     var capacities: [Int] = []
-    /// Number of policies that share the memory: one for each layer of each view. Default: 1.
+    /// Number of policies that share the memory: one for each layer of each view with a viewport. Default: 1.
     var policies = 1
     /// Effort, from 0 (needed tiles only) to 1 (everything). Default: 0.5.
     package var effort: Double

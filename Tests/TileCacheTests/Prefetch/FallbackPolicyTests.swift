@@ -132,6 +132,9 @@ import Testing
         // A view that jumps back makes its fallback the last one.
         wishes = session.show(.at(4096, 1.5 * 8192))
         #expect(kept(wishes) == [places[0]] + places.suffix(count - 1).reversed())
+        var empty = session.policy
+        empty.fallbacks = []
+        #expect(session.policy.byteCount - empty.byteCount == 8 * MemoryLayout<TileKey>.stride)
     }
 
     /// A tile that has failed for good never comes: a fallback is loaded for it, however few tiles are missing.

@@ -61,6 +61,35 @@ import Testing
         #expect(single.makePlan(of: [view(0, layers: 0..<1)], context: context).entries.map(\.value) == [1, 5, 3])
     }
 
+    /// Wishes for one tile, as much as there are policies.
+    private struct Counting: PrefetchPolicy {
+        mutating func observe(_ frame: FrameObservation) {}
+        mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {
+            let tile = TileCoordinate(level: 4, column: 0, row: 0)
+            wishes.wish(for: tile, layer: target.layer, value: Float(context.policies))
+        }
+    }
+
+    /// Memory is shared by the policies that are asked, not by lists of the renderer's own.
+    @Test func ownListsHaveNoPart() {
+        var own = view(1, layers: 0..<3)
+        own.snapshot.viewport = nil
+        for layer in own.snapshot.layers.indices { own.snapshot.layers[layer].hasOwnList = true }
+        let views = [view(0, layers: 0..<2), own]
+        let all = (0..<3).map { (LayerID($0), Counting() as any PrefetchPolicy) }
+        let policies = Dictionary(uniqueKeysWithValues: all)
+        var planner = Planner(policies: [0: policies, 1: policies])
+        let context = PlanContext(
+            now: 0,
+            workers: 4,
+            loadLatency: 40_000_000,
+            capacityTiles: 200,
+            effort: 0.5,
+            residency: { _ in .none }
+        )
+        #expect(planner.makePlan(of: views, context: context).entries.map(\.value) == [2, 2])
+    }
+
     /// First those of views that have not moved, and no more than necessary. The first of three views has moved.
     @Test(arguments: [
         (400, [100, 100, 100, 100]), (399, [100, 10, 100, 100]), (310, [100, 10, 100, 100]), (309, [100, 10, 10, 100]),
