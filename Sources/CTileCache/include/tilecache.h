@@ -785,8 +785,8 @@ TILECACHE_API tilecache_status tilecache_remove_layer(tilecache_cache *cache, ti
  * @param first_level the coarsest level, 0 or more.
  * @param last_level the finest level, not below the first; levels that the layer does not have are ignored.
  * @param region in world pixels; NULL for the whole world.
- * @return TILECACHE_ERROR_INVALID_CONFIGURATION if all pinned tiles would take more than half of the limit, or the
- *        layer has none of the levels.
+ * @return TILECACHE_ERROR_INVALID_CONFIGURATION if all pinned tiles would take more than half of the limit, those of
+ *        the layer more than its maximum share, or the layer has none of the levels.
  */
 TILECACHE_API tilecache_status tilecache_pin(
     tilecache_cache *cache,
@@ -809,8 +809,8 @@ TILECACHE_API tilecache_status tilecache_unpin(
  * Pins single tiles, as tilecache_pin() does.
  *
  * @param tile_count number of tiles, 0 to 2^34; 0 has no effect, and tiles may be NULL.
- * @return TILECACHE_ERROR_INVALID_CONFIGURATION if all pinned tiles would take more than half of the limit, or the
- *        layer does not have all of the tiles.
+ * @return TILECACHE_ERROR_INVALID_CONFIGURATION if all pinned tiles would take more than half of the limit, those of
+ *        the layer more than its maximum share, or the layer does not have all of the tiles.
  */
 TILECACHE_API tilecache_status tilecache_pin_tiles(
     tilecache_cache *cache, tilecache_layer layer, const tilecache_coordinate *tiles, size_t tile_count);

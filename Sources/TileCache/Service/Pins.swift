@@ -101,7 +101,8 @@ extension CacheCore {
                     (
                         tiles: state.pins.tiles(of: layer.index), version: state.pins.version(of: layer.index),
                         others: state.pins.byteCount(without: layer.index, in: state.pool),
-                        slotBytes: state.pool.slotBytes(ofLayer: layer.index), half: state.pool.ledger.limit / 2
+                        slotBytes: state.pool.slotBytes(ofLayer: layer.index), half: state.pool.ledger.limit / 2,
+                        most: state.pool.maximumBytes(ofLayer: layer.index)
                     )
                 }
             }
@@ -109,10 +110,13 @@ extension CacheCore {
             let (count, tiles) = missing(found.tiles)
             guard count > 0 else { break }
             // Before the tiles are listed, of which there may be any number.
-            let bytes = (count + Double(found.tiles.count)) * Double(found.slotBytes) + Double(found.others)
-            guard bytes <= Double(found.half) else {
+            let own = (count + Double(found.tiles.count)) * Double(found.slotBytes)
+            for (bytes, most, name) in [
+                (own + Double(found.others), found.half, "half of the limit"),
+                (own, found.most, "the layer's maximum share"),
+            ] where bytes > Double(most) {
                 let number = Int(exactly: bytes) ?? .max
-                throw .invalidConfiguration("pinned tiles would take \(number) bytes, more than half of the limit")
+                throw .invalidConfiguration("pinned tiles would take \(number) bytes, more than \(name)")
             }
             let new = tiles()
             let all = found.tiles.union(disjoint: new)
@@ -216,8 +220,8 @@ extension TileCache {
     ///   - layer: Layer of the tiles.
     ///   - levels: Levels of the layer; others are ignored.
     ///   - region: Region in world pixels. Default: nil, the whole world.
-    /// - Throws: ``TileCacheError/invalidConfiguration(_:)`` if all pinned tiles would take more than half of the
-    ///   limit, if the layer has none of the levels or is not one of this cache.
+    /// - Throws: ``TileCacheError/invalidConfiguration(_:)`` if all pinned tiles would take more than half of the limit,
+    ///   or those of the layer more than its maximum share, if the layer has none of the levels or is not one of this cache.
     public func pin(_ layer: LayerID, levels: ClosedRange<Int>, region: PixelRect? = nil) throws(TileCacheError) {
         let pyramid = try core.pyramid(of: layer)
         guard levels.overlaps(0...pyramid.maximumLevel) else {
@@ -233,8 +237,8 @@ extension TileCache {
 
     /// Pins single tiles, as ``pin(_:levels:region:)`` does.
     ///
-    /// - Throws: ``TileCacheError/invalidConfiguration(_:)`` if all pinned tiles would take more than half of the
-    ///   limit, if the layer has no such tile or is not one of this cache.
+    /// - Throws: ``TileCacheError/invalidConfiguration(_:)`` if all pinned tiles would take more than half of the limit,
+    ///   or those of the layer more than its maximum share, if the layer has no such tile or is not one of this cache.
     public func pin(_ tiles: [TileCoordinate], of layer: LayerID) throws(TileCacheError) {
         let pyramid = try core.pyramid(of: layer)
         if let tile = tiles.first(where: { !pyramid.contains($0) }) {

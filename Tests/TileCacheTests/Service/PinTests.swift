@@ -28,6 +28,20 @@ import Testing
         }
     }
 
+    /// What would not fit never came, and the views at rest lacked room for as long.
+    @Test func pinsKeepToTheShareOfTheirLayer() throws {
+        let scene = try StillScene(tiles: 64)
+        let options = LayerOptions(share: LayerShare(maximum: 4.0 / 64))
+        let layer = try scene.cache.addLayer(PlainSource(), pyramid: scene.pyramid, options: options)
+        try scene.cache.pin((0..<3).map { scene.tile($0) }, of: layer)
+        let problem = "pinned tiles would take \(5 * StillScene.tileBytes) bytes, more than the layer's maximum share"
+        #expect(throws: TileCacheError.invalidConfiguration(problem)) {
+            try scene.cache.pin([scene.tile(3), scene.tile(4)], of: layer)
+        }
+        try scene.cache.pin([scene.tile(3)], of: layer)
+        #expect(scene.run() && scene.resident(0..<4, of: layer) == 4 && !scene.isShort)
+    }
+
     /// Levels, regions and single tiles, pinned and unpinned in any order. The model is a set of tiles.
     @Test(arguments: 0..<6) func whatIsPinnedIsASet(seed: Int) throws {
         let steps = StepScheduler.calm()
