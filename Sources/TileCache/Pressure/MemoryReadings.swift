@@ -3,8 +3,9 @@ struct MemoryReadings: Sendable, Hashable {
     /// Memory limit of the control group in bytes; `nil` if there is none. The minimum of its own limits and those of
     /// its ancestors.
     var limit: Int?
-    /// Bytes that it uses, without file contents that the system can drop.
-    var used: Int?
+    /// Largest part of its own limit that one of these groups uses, without file contents that the system can drop. The
+    /// use of other processes in a group counts.
+    var use = 0.0
     /// Percent of the last ten seconds in which some, or all, processes waited for memory.
     var some = 0.0
     var all = 0.0
@@ -19,8 +20,6 @@ struct MemoryReadings: Sendable, Hashable {
     static let criticalStall = 10.0
 
     var level: MemoryPressureMonitor.Level {
-        var use = 0.0
-        if let limit, let used, limit > 0 { use = Double(used) / Double(limit) }
         if use >= Self.criticalUse || all >= Self.criticalStall { return .critical }
         return use >= Self.warningUse || some >= Self.warningStall ? .warning : .normal
     }
@@ -39,21 +38,22 @@ struct MemoryReadings: Sendable, Hashable {
         }
     }
 
-    /// Reads a limit (`memory.max`, `memory.high`): a number of bytes, or `max`.
-    mutating func takeLimit(_ text: String) {
-        guard let bytes = Self.number(text) else { return }
-        limit = min(limit ?? .max, bytes)
-    }
-
-    /// Reads the bytes in use (`memory.current`), and those that can be dropped (`memory.stat`).
-    mutating func takeUse(current: String, statistics: String) {
-        guard let bytes = Self.number(current) else { return }
+    /// Reads the files of a group.
+    ///
+    /// - Parameters:
+    ///   - limits: `memory.max` and `memory.high`: a number of bytes, or `max`.
+    ///   - current: `memory.current`, the bytes in use.
+    ///   - statistics: `memory.stat`, which tells how many of them can be dropped.
+    mutating func takeGroup(limits: [String], current: String, statistics: String) {
+        guard let own = limits.compactMap(Self.number).min() else { return }
+        limit = min(limit ?? .max, own)
+        guard let bytes = Self.number(current), own > 0 else { return }
         var reclaimable = 0
         for line in statistics.split(separator: "\n") {
             let words = line.split(separator: " ")
             if words.count == 2, words[0] == "inactive_file" { reclaimable = Int(words[1]) ?? 0 }
         }
-        used = max(bytes - max(reclaimable, 0), 0)
+        use = max(use, Double(bytes - max(reclaimable, 0)) / Double(own))
     }
 
     /// Folders of a process's control group and its ancestors, innermost first. From `/proc/self/cgroup`, the line

@@ -26,15 +26,14 @@ enum SystemMemory {
             let folders = MemoryReadings.groupFolders(contents(of: root + "/proc/self/cgroup") ?? "")
                 .map { root + $0 }
             for folder in folders {
-                for name in ["memory.max", "memory.high"] {
-                    if let text = contents(of: folder + "/" + name) { readings.takeLimit(text) }
-                }
+                readings.takeGroup(
+                    limits: ["memory.max", "memory.high"].compactMap { contents(of: folder + "/" + $0) },
+                    current: contents(of: folder + "/memory.current") ?? "",
+                    statistics: contents(of: folder + "/memory.stat") ?? ""
+                )
             }
-            if let folder = folders.first {
-                if let current = contents(of: folder + "/memory.current") {
-                    readings.takeUse(current: current, statistics: contents(of: folder + "/memory.stat") ?? "")
-                }
-                if let text = contents(of: folder + "/memory.pressure") { readings.takePressure(text) }
+            if let folder = folders.first, let text = contents(of: folder + "/memory.pressure") {
+                readings.takePressure(text)
             }
             if let text = contents(of: root + "/proc/pressure/memory") { readings.takePressure(text) }
         #endif

@@ -33,10 +33,13 @@ import Testing
 
     @Test func theLeastLimitCounts() {
         var readings = MemoryReadings()
-        for text in ["max\n", "", "-5\n", "1 2\n", "99999999999999999999\n"] { readings.takeLimit(text) }
+        func take(_ limits: String...) { readings.takeGroup(limits: limits, current: "", statistics: "") }
+        take("max\n", "", "-5\n", "1 2\n", "99999999999999999999\n")
         #expect(readings.limit == nil)
-        for text in ["536870912\n", "max\n", "268435456\n", "1073741824\n"] { readings.takeLimit(text) }
-        #expect(readings.limit == 268_435_456)
+        take("536870912\n", "max\n")
+        take("1073741824\n", "268435456\n")
+        take("1073741824\n")
+        #expect(readings.limit == 268_435_456 && readings.use == 0)
     }
 
     @Test(arguments: [
@@ -45,9 +48,9 @@ import Testing
         (10, 9.99, 0, .normal), (10, 10, 0, .warning), (10, 80, 9.99, .warning), (10, 80, 10, .critical),
     ]) func levelsFollowFromUseAndStalls(percent: Int, some: Double, all: Double, level: MemoryPressureMonitor.Level) {
         var readings = MemoryReadings()
-        readings.takeLimit("1000000\n")
         // A fifth of the limit is file pages that can be reclaimed.
-        readings.takeUse(
+        readings.takeGroup(
+            limits: ["1000000\n"],
             current: "\(percent * 10_000 + 200_000)\n",
             statistics: "anon 5\nfile 300000\ninactive_file 200000\nactive_file 100000\n"
         )
@@ -57,7 +60,7 @@ import Testing
 
     @Test func withoutALimitUseSaysNothing() {
         var readings = MemoryReadings()
-        readings.takeUse(current: "999999999999\n", statistics: "")
+        readings.takeGroup(limits: ["max\n"], current: "999999999999\n", statistics: "")
         #expect(readings.level == .normal)
     }
 
@@ -100,8 +103,8 @@ import Testing
     }
 
     #if os(Linux)
-        /// Files of a container with version 2 of control groups. Limits of the enclosing groups count, their use does
-        /// not.
+        /// Files of a container with version 2 of control groups. Limits of the enclosing groups count, and what all
+        /// processes in them use.
         @Test func theFilesOfAContainerAreRead() throws {
             let root = FileManager.default.temporaryDirectory.appending(
                 path: "tilecache-\(UInt64.random(in: 0 ... .max))"
@@ -122,14 +125,19 @@ import Testing
             try write("314572800\n", to: "sys/fs/cgroup/pod/app/memory.high")
             try write("209715200\n", to: "sys/fs/cgroup/pod/memory.max")
             try write("104857600\n", to: "sys/fs/cgroup/pod/app/memory.current")
-            try write("1\n", to: "sys/fs/cgroup/pod/memory.current")
+            try write("104857600\n", to: "sys/fs/cgroup/pod/memory.current")
             try write("anon 1\ninactive_file 4857600\n", to: "sys/fs/cgroup/pod/app/memory.stat")
             try write("some avg10=3.25 total=1\nfull avg10=0.50 total=1\n", to: "sys/fs/cgroup/pod/app/memory.pressure")
             let readings = SystemMemory.readings(root: root.path)
-            #expect(readings.limit == 209_715_200 && readings.used == 100_000_000)
+            #expect(readings.limit == 209_715_200 && readings.use == 0.5)
             #expect(readings.some == 3.25 && readings.all == 0.5 && readings.level == .normal)
-            // 178 of 200 MiB are in use.
-            try write("191653120\n", to: "sys/fs/cgroup/pod/app/memory.current")
+            // Another process of the pod uses the most: 178 of 200 MiB are in use.
+            try write("186646528\n", to: "sys/fs/cgroup/pod/memory.current")
+            #expect(SystemMemory.readings(root: root.path).level == .warning)
+            try write("anon 1\ninactive_file 20971520\n", to: "sys/fs/cgroup/pod/memory.stat")
+            #expect(SystemMemory.readings(root: root.path).level == .normal)
+            // The group itself: 280 of 300 MiB.
+            try write("298457600\n", to: "sys/fs/cgroup/pod/app/memory.current")
             #expect(SystemMemory.readings(root: root.path).level == .warning)
             let automatic = ByteCount.automatic(physical: 64 << 30, container: readings.limit)
             #expect(automatic.bytes == 26_214_400)
