@@ -39,18 +39,20 @@ extension CacheCore {
     ///
     /// - Parameter now: Does nothing if the last update was less than a second ago. Default: nil, update at once.
     func noteHeldMemory(now: Int64? = nil) {
-        let asked = perform { state -> (stores: Stores?, sources: [any MemoryReportingSource]?)? in
+        let asked = perform { state -> (stores: Stores?, sources: [any MemoryReportingSource]?, version: Int)? in
             let stores = state.stores.startMeasuring(now: now) ? state.stores : nil
             let sources = state.layers.startMeasuring(now: now) ? state.layers.reporting : nil
             // Sources that have gone hold nothing.
             let isIdle = sources.map { $0.isEmpty && state.pool.ledger[.sources] == 0 } ?? true
-            return stores == nil && isIdle ? nil : (stores, sources)
+            return stores == nil && isIdle ? nil : (stores, sources, state.layers.version)
         }
         guard let asked else { return }
         let storeBytes = asked.stores?.living.memorySize.bytes
         let sourceBytes = asked.sources?.reduce(ByteCount.bytes(0)) { $0 + $1.heldMemory }.bytes
         let time = clock()
-        perform { state in
+        let isCurrent = perform { state -> Bool in
+            // The reading would leave out a layer that was added meanwhile, or count one that was removed.
+            guard state.layers.version == asked.version else { return false }
             let before = state.pool.ledger.accountBytes
             // Without room, it is tried again after a minute.
             if let storeBytes {
@@ -64,9 +66,11 @@ extension CacheCore {
                 state.layers.postponeMeasuring(now: now)
             }
             // Views at rest may have waited for what is given back.
-            guard state.pool.ledger.accountBytes < before else { return }
+            guard state.pool.ledger.accountBytes < before else { return true }
             state.refitShort(now: time)
             if state.wantsRoom(now: time) { state.effects.plans = true }
+            return true
         }
+        if !isCurrent { noteHeldMemory() }
     }
 }

@@ -46,6 +46,8 @@ struct Layers: RandomAccessCollection {
     private var records: [LayerRecord] = []
     /// Number of layers ever added.
     private var addedCount = 0
+    /// Changes whenever a layer is added or removed.
+    private(set) var version = 0
     /// Indices of layers being removed.
     private(set) var removed: [Int] = []
     private var heldMemory = HeldMemory()
@@ -74,12 +76,14 @@ struct Layers: RandomAccessCollection {
     mutating func add(at index: Int, _ make: (_ serial: Int) -> LayerRecord) -> LayerID {
         let record = make(addedCount)
         addedCount += 1
+        version += 1
         guaranteedShares += record.options.share.guaranteed
         records.put(record, at: index)
         return record.id
     }
 
     mutating func beginRemoval(of layer: Int) {
+        version += 1
         guaranteedShares -= records[layer].options.share.guaranteed
         records[layer].forgetSource()
         removed.append(layer)

@@ -13,6 +13,8 @@ import Testing
     private final class Archive: BlockingTileSource, MemoryReportingSource {
         private let held: Lock<Int>
         private let asks = Lock(0)
+        /// Called once, when the cache asks next.
+        let whileAsked = Lock<(@Sendable () -> Void)?>(nil)
 
         init(_ bytes: Int) { held = Lock(bytes) }
 
@@ -26,6 +28,11 @@ import Testing
 
         var heldMemory: ByteCount {
             asks.withLock { $0 += 1 }
+            let call = whileAsked.withLock { call in
+                defer { call = nil }
+                return call
+            }
+            call?()
             return .bytes(bytes)
         }
 
@@ -56,6 +63,24 @@ import Testing
         cache.removeLayer(layers[2])
         #expect(held(cache) == 0)
         #expect(cache.shutdown() && other.shutdown())
+    }
+
+    /// Other threads add and remove layers while sources are asked.
+    @Test func layersThatComeAndGoMeanwhileCount() throws {
+        let cache = try StepScheduler.calm().cache(byteLimit: .mebibytes(4))
+        let (first, second) = (Archive(1000), Archive(20_000))
+        _ = try cache.addLayer(first, pyramid: pyramid())
+        let added = Lock<LayerID?>(nil)
+        let world = try pyramid()
+        first.whileAsked.withLock { call in
+            call = { added.withLock { $0 = try? cache.addLayer(second, pyramid: world) } }
+        }
+        cache.core.noteHeldMemory(now: 0)
+        #expect(held(cache) == 21_000)
+        let layer = try #require(added.withLock { $0 })
+        first.whileAsked.withLock { call in call = { cache.removeLayer(layer) } }
+        cache.core.noteHeldMemory()
+        #expect(held(cache) == 1000)
     }
 
     /// What grows is measured again, and tiles make room for it; less is given back.
