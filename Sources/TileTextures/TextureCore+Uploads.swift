@@ -176,6 +176,7 @@ extension TextureCore {
         guard options.neverShowsHoles else { return nil }
         let candidates = (0..<table.limit).filter {
             table.slots[$0].key != nil && table.slots[$0].uses == 0 && table.slots[$0].uploadedAt < frame
+                && !coversWorld($0)
         }
         return candidates.min {
             let (a, b) = (table.slots[$0], table.slots[$1])

@@ -236,11 +236,20 @@ package struct TextureCore: Sendable {
         guard table.slots.count > table.limit else { return }
         for slot in (table.limit..<table.slots.count).reversed() where slot < table.slots.count {
             guard let key = table.slots[slot].key, table.slots[slot].uses == 0,
-                pending[key] == nil || mayUncover(slot)
+                mayUncover(slot) || key.tile.level > 0 && pending[key] == nil
             else { continue }
             table.release(slot)
             statistics.evictions += 1
         }
+    }
+
+    /// Whether a slot's tile covers its world. Finer tiles are no substitute: they could take all slots, and the next one
+    /// would have to uncover something.
+    func coversWorld(_ slot: Int) -> Bool {
+        guard let key = table.slots[slot].key, key.tile.level == 0,
+            let level = screen.layers.first(where: { $0.id == key.layer })?.pyramid.levels[0]
+        else { return false }
+        return level.columns == 1 && level.rows == 1
     }
 
     /// Whether a slot may be taken without uncovering an area, if that matters.
@@ -248,6 +257,7 @@ package struct TextureCore: Sendable {
         guard options.neverShowsHoles, let key = table.slots[slot].key,
             let layer = screen.layers.firstIndex(where: { $0.id == key.layer })
         else { return true }
+        if coversWorld(slot) { return false }
         let other = new.flatMap { screen.tiles[$0].layer == layer ? screen.tiles[$0].tile : nil }
         return look(at: layer).isCovered(key.tile, with: other)
     }

@@ -22,7 +22,7 @@ public struct TextureSlotOptions: Hashable, Sendable {
     /// Whether tiles keep their slots until others cover their area. Default: `false`.
     ///
     /// Areas with uploaded tiles then never show a hole. Coarse tiles are uploaded first: pin the coarsest level, so that
-    /// the cache always has them. They take some of the slots.
+    /// the cache always has them. The only tile of a level 0 keeps its slot always.
     public var neverShowsHoles = false
 
     /// Creates the defaults.
