@@ -263,7 +263,9 @@ public func tileCacheRequestCompleteCopying(
         let request = handle.request
         guard let pixels, byteCount > 0, bytesPerRow >= 0 else {
             request.fail(.transient(retryAfter: .zero))
-            throw .argument("pixels must not be NULL, and byte_count must be larger than 0")
+            throw .argument(
+                "pixels must not be NULL, byte_count must be larger than 0, and neither it nor bytes_per_row above SSIZE_MAX"
+            )
         }
         var failure: TileFailure?
         let isCalled = request.complete { target in

@@ -80,8 +80,8 @@ public struct HTTPTileOptions: Hashable, Sendable {
                 "\(name) of \(range.lowerBound) to \(range.upperBound) was expected, not \(value)"
             )
         }
-        try expect("zooms", zooms.lowerBound, MapPyramid.zooms)
-        try expect("zooms", zooms.upperBound, MapPyramid.zooms)
+        try expect("a zoom", zooms.lowerBound, MapPyramid.zooms)
+        try expect("a zoom", zooms.upperBound, MapPyramid.zooms)
         try expect("connections", connections, 1...64)
         try expect("connectTimeout", connectTimeout, .milliseconds(1) ... .seconds(3600))
         try expect("timeout", timeout, .milliseconds(1) ... .seconds(3600))

@@ -19,7 +19,7 @@ extension tilecache_source_layer_options: VersionedStructure {
 
     fileprivate func pixels() throws(Failure) -> TileSourceOptions {
         guard Int(format) != Int(TILECACHE_FORMAT_OPAQUE) else {
-            throw .argument("options->format must be TILECACHE_FORMAT_RGBA8, _BGRA8 or _GRAY8")
+            throw .invalidSource("options->format must be TILECACHE_FORMAT_RGBA8, _BGRA8 or _GRAY8")
         }
         return TileSourceOptions(
             format: try pixelFormat(format, opaqueBytes: 0),
@@ -35,7 +35,7 @@ extension tilecache_source_layer_options: VersionedStructure {
         var http = HTTPTileOptions()
         if case .http = place {
             guard minimum_zoom <= maximum_zoom else {
-                throw .argument(
+                throw .invalidSource(
                     "options->minimum_zoom must not be above maximum_zoom, not \(minimum_zoom) and \(maximum_zoom)"
                 )
             }

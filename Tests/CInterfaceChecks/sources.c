@@ -145,6 +145,7 @@ const char *check_requests(void) {
         request = take(&queue);
         EXPECT(request != NULL);
         EXPECT_ARGUMENT(tilecache_request_complete_copying(request, rows, wrong[index][0], wrong[index][1]));
+        EXPECT(wrong[index][1] != SIZE_MAX || strstr(tilecache_last_error(), "bytes_per_row above SSIZE_MAX") != NULL);
         EXPECT(tilecache_request_cancel(request) == TILECACHE_ERROR_ALREADY_COMPLETED);
         tilecache_request_release(request);
     }

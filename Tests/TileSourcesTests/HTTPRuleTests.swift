@@ -27,7 +27,7 @@ import Testing
             return message { _ = try HTTPTileSource(template: "http://h/{z}/{x}/{y}", http: options) }
         }
         #expect(said { _ in }.isEmpty)
-        #expect(said { $0.zooms = 0...31 }.contains("zooms of 0 to 30 was expected, not 31"))
+        #expect(said { $0.zooms = 0...31 }.contains("a zoom of 0 to 30 was expected, not 31"))
         #expect(said { $0.connections = 0 }.contains("connections of 1 to 64"))
         #expect(said { $0.timeout = .zero }.contains("timeout of 0.001 seconds to"))
         #expect(said { $0.retries = 21 }.contains("retries of 0 to 20"))

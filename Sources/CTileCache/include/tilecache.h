@@ -1754,8 +1754,9 @@ TILECACHE_API tilecache_status tilecache_get_store_counts(
 /**
  * Receives the text of a trace in pieces of whole lines, not ended by a NUL.
  *
- * Called on the recording thread, one call at a time, under the recorder's lock, since lines have an order. Recorder
- * functions and tilecache_view_update() fail there with TILECACHE_ERROR_INVALID_ARGUMENT.
+ * Called on the recording thread, one call at a time, under the recorder's lock, since lines have an order.
+ * tilecache_view_update() of any view, and the functions that take a recorder of any kind, fail there with
+ * TILECACHE_ERROR_INVALID_ARGUMENT; tilecache_recorder_release() does not.
  */
 typedef void (*tilecache_text_function)(void *context, const char *text, size_t byte_count);
 

@@ -56,8 +56,9 @@ TILECACHE_API tilecache_status tilecache_source_layer_options_init(
  *        server with {z}, {x} and {y}.
  * @param options NULL for the defaults.
  * @param layer receives the number, for all functions of tilecache.h.
- * @return TILECACHE_ERROR_INVALID_SOURCE if the address has no such form, or cannot be opened with these options;
- *         tilecache_last_error() says what was expected. Others as tilecache_add_layer().
+ * @return TILECACHE_ERROR_INVALID_SOURCE if the address has no such form, or cannot be opened with this format, tile
+ *         size, zooms or header lines; tilecache_last_error() says what was expected. TILECACHE_ERROR_INVALID_ARGUMENT
+ *         for unknown formats and alphas, and headers that are not UTF-8. Others as tilecache_add_layer().
  */
 TILECACHE_API tilecache_status tilecache_add_source_layer(
     tilecache_cache *cache,
