@@ -5,8 +5,8 @@ struct TIFFFile {
     let reader: ByteRangeReader
     var bytes: TIFFBytes
     let format: TIFFFormat
-    /// The first directory.
-    let main: TIFFDirectory
+    /// The first directory, thumbnails left out.
+    private(set) var main: TIFFDirectory
     private var seen: Set<UInt64> = []
 
     /// Directories of a file that are read, sub-directories included. Files of many planes have more; levels are among
@@ -34,11 +34,32 @@ struct TIFFFile {
             guard first != 0 else { throw TileSourceError(place, "it has no directory") }
             self.format = format
             main = try TIFFDirectory(&bytes, at: first, format: format)
-            try bytes.expect(main)
             seen = [first]
+            try skipThumbnails()
+            try bytes.expect(main)
         } catch {
             reader.stop()
             throw error
+        }
+    }
+
+    /// Begins at the first tiled directory if it is larger than those in strips before it: some scanners write a label
+    /// and a thumbnail first.
+    private mutating func skipThumbnails() throws(TileSourceError) {
+        guard !TIFFLevel.isTiled(main) else { return }
+        let first = try TIFFLevel.size(main, &bytes)
+        var offset = main.next
+        for _ in 0..<4 where offset != 0 {
+            // The first one can be read even if others are damaged.
+            guard let directory = try? TIFFDirectory(&bytes, at: offset, format: format) else { return }
+            if TIFFLevel.isTiled(directory) {
+                guard let size = try? TIFFLevel.size(directory, &bytes), size.width > first.width,
+                    size.height > first.height
+                else { return }
+                (main, seen) = (directory, [offset])
+                return
+            }
+            offset = directory.next
         }
     }
 

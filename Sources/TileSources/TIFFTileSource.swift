@@ -189,7 +189,8 @@ extension TIFFTileSource {
     private static func levels(
         _ file: inout TIFFFile
     ) throws(TileSourceError) -> ([TIFFLevel], TIFFMetadata, String?) {
-        let (main, format, name) = (file.main, file.format, file.reader.name)
+        let (format, name) = (file.format, file.reader.name)
+        var main = file.main
         guard TIFFLevel.isTiled(main) else {
             let (width, height) = try TIFFLevel.size(main, &file.bytes)
             throw TileSourceError(
@@ -202,27 +203,32 @@ extension TIFFTileSource {
         var room = TIFFLevel.largestCount
         var levels = [try TIFFLevel(main, isLittle: format.isLittle, room: room, &file.bytes)]
         room -= levels[0].count
-        var others: [TIFFDirectory] = []
-        for offset in try main.numbers(.subIFDs, atMost: TIFFFile.mostDirectories, &file.bytes) ?? [] {
-            if let directory = try file.next(offset) { others.append(directory) }
-        }
+        var others = try subdirectories(of: main, &file)
         var offset = main.next
         while let directory = try file.next(offset) {
             others.append(directory)
             offset = directory.next
         }
+        if let place = try placeOfImage(among: others, reducedTo: levels[0], &file) {
+            swap(&main, &others[place])
+            others += try subdirectories(of: main, &file)
+            levels = [try TIFFLevel(main, isLittle: format.isLittle, room: room, &file.bytes)]
+            room -= levels[0].count
+        }
+        var isPhilips: Bool?
         var leftOut: String?
         for directory in others where TIFFLevel.isTiled(directory) {
-            // Masks are no pixels, and pages are other pictures. ImageMagick states the same page for all levels.
-            let kind = try directory.number(.newSubfileType, 0...Int(UInt32.max), default: 0, &file.bytes)
-            let page = kind & 2 == 0 ? 0 : try directory.numbers(.pageNumber, atMost: 16, &file.bytes)?.first ?? 0
             let (width, height) = try TIFFLevel.size(directory, &file.bytes)
             let world = (width: levels[0].width, height: levels[0].height)
-            var found = Overview.scale(width: width, height: height, of: world, within: 2)
-            let isFilled = found == nil
-            if isFilled { found = try filledScale(directory, width: width, height: height, of: levels, &file) }
-            guard kind & 4 == 0, page == 0, let scale = found, scale >= leastScale,
-                !levels.contains(where: { $0.scale == scale })
+            if isPhilips == nil {
+                isPhilips = try main.text(.software, &file.bytes)?.hasPrefix("Philips") == true
+            }
+            let filled =
+                isPhilips == true
+                ? try filledScale(directory, width: width, height: height, of: levels, &file.bytes) : nil
+            guard try isPicture(directory, &file.bytes),
+                let scale = filled ?? Overview.scale(width: width, height: height, of: world, within: 2),
+                scale >= leastScale, !levels.contains(where: { $0.scale == scale })
             else { continue }
             let tile = try TIFFLevel.tileSize(directory, &file.bytes)
             guard TIFFLevel.tileSides.contains(tile.width), TIFFLevel.tileSides.contains(tile.height) else {
@@ -233,7 +239,7 @@ extension TIFFTileSource {
             }
             var level = try TIFFLevel(directory, isLittle: format.isLittle, room: room, &file.bytes)
             level.scale = scale
-            if isFilled {
+            if filled != nil {
                 level.width = (world.width - 1) / Int(scale) + 1
                 level.height = (world.height - 1) / Int(scale) + 1
             }
@@ -255,6 +261,45 @@ extension TIFFTileSource {
         return (levels, metadata, leftOut)
     }
 
+    private static func subdirectories(
+        of directory: TIFFDirectory,
+        _ file: inout TIFFFile
+    ) throws(TileSourceError) -> [TIFFDirectory] {
+        var found: [TIFFDirectory] = []
+        for offset in try directory.numbers(.subIFDs, atMost: TIFFFile.mostDirectories, &file.bytes) ?? [] {
+            if let directory = try file.next(offset) { found.append(directory) }
+        }
+        return found
+    }
+
+    /// Whether a directory shows what the main one shows. Masks are no pixels, and pages are other pictures. ImageMagick
+    /// states the same page for all levels.
+    private static func isPicture(
+        _ directory: TIFFDirectory,
+        _ bytes: inout TIFFBytes
+    ) throws(TileSourceError) -> Bool {
+        let kind = try directory.number(.newSubfileType, 0...Int(UInt32.max), default: 0, &bytes)
+        let page = kind & 2 == 0 ? 0 : try directory.numbers(.pageNumber, atMost: 16, &bytes)?.first ?? 0
+        return kind & 4 == 0 && page == 0
+    }
+
+    /// Place of the largest image if the first directory is an overview of it: half as large, or less.
+    private static func placeOfImage(
+        among others: [TIFFDirectory],
+        reducedTo first: TIFFLevel,
+        _ file: inout TIFFFile
+    ) throws(TileSourceError) -> Int? {
+        var (found, largest): (Int?, Double) = (nil, 1.9)
+        for (place, directory) in others.enumerated() where TIFFLevel.isTiled(directory) {
+            let world = try TIFFLevel.size(directory, &file.bytes)
+            guard let scale = Overview.scale(width: first.width, height: first.height, of: world, within: 2),
+                scale > largest, try isPicture(directory, &file.bytes)
+            else { continue }
+            (found, largest) = (place, scale)
+        }
+        return found
+    }
+
     /// Scale of an overview of Philips's scanners, whose size is that of its tiles: the last ones are filled up.
     ///
     /// Each level halves the one before, which tells the scale of those that fit in one tile.
@@ -263,10 +308,9 @@ extension TIFFTileSource {
         width: Int,
         height: Int,
         of levels: [TIFFLevel],
-        _ file: inout TIFFFile
+        _ bytes: inout TIFFBytes
     ) throws(TileSourceError) -> Double? {
-        guard try file.main.text(.software, &file.bytes)?.hasPrefix("Philips") == true else { return nil }
-        let tile = try TIFFLevel.tileSize(directory, &file.bytes)
+        let tile = try TIFFLevel.tileSize(directory, &bytes)
         func isFilled(_ side: Int, _ tile: Int, _ whole: Int, _ scale: Int) -> Bool {
             side == ((whole - 1) / scale / tile + 1) * tile
         }

@@ -143,6 +143,52 @@ import Testing
         for (level, image) in images.reversed().enumerated() { try expect(source, level, image) }
     }
 
+    /// A square level keeps the ratio of its sides when it is filled up: the ratio says nothing about the scale.
+    @Test func squareOverviewsWithFilledTilesAreFound() throws {
+        let images = [160, 80, 40].enumerated().map { TestImage(width: $1, height: $1, seed: $0) }
+        var directories = images.map { image in
+            let side = (image.width + 31) / 32 * 32
+            return MadeTIFF.Directory(image.part(x: 0, y: 0, width: side, height: side))
+        }
+        directories[0].more = [.init(tag: 305, type: 2, values: "Philips DP v1.0".utf8.map(UInt64.init) + [0])]
+        let source = try TIFFTileSource(write(MadeTIFF(directories: directories)), options: straight)
+        #expect(source.pyramid.levels.map(\.worldPixelsPerPixel) == [4, 2, 1])
+        for (level, image) in images.reversed().enumerated() { try expect(source, level, image) }
+    }
+
+    /// The largest image is the world, wherever its directory is. A larger page of another ratio is another picture.
+    @Test func theImageMayComeAfterItsOverviews() throws {
+        let images = [(50, 33), (100, 65), (200, 130)].enumerated().map {
+            TestImage(width: $1.0, height: $1.1, seed: $0)
+        }
+        var directories = images.map { MadeTIFF.Directory($0) }
+        directories[2].children = [1]
+        directories[1].isInChain = false
+        directories.append(MadeTIFF.Directory(TestImage(width: 400, height: 300)))
+        let source = try TIFFTileSource(write(MadeTIFF(directories: directories)), options: straight)
+        #expect(source.pyramid.levels.map(\.worldPixelsPerPixel) == [4, 2, 1])
+        for (level, image) in images.enumerated() { try expect(source, level, image) }
+    }
+
+    /// Some scanners write a label and a thumbnail in strips first.
+    @Test func thumbnailsBeforeTheImageAreLeftOut() throws {
+        let images = [(30, 40), (50, 33), (200, 130), (100, 65)].enumerated().map {
+            TestImage(width: $1.0, height: $1.1, seed: $0)
+        }
+        var directories = images.map { MadeTIFF.Directory($0) }
+        for index in 0...1 { directories[index].tile = 0 }
+        let place = write(MadeTIFF(directories: directories))
+        let source = try TIFFTileSource(place, options: straight)
+        #expect(source.pyramid.levels.map(\.worldPixelsPerPixel) == [2, 1])
+        try expect(source, 1, images[2])
+        #expect(try #require(TileSourceAddress("tiff:\(place)")).open() is TIFFTileSource)
+        // Overviews of an image in strips, as GDAL adds them, are not the image.
+        var strips = [MadeTIFF.Directory(images[2]), MadeTIFF.Directory(images[3])]
+        strips[0].tile = 0
+        let other = write(MadeTIFF(directories: strips))
+        #expect(message { _ = try TIFFTileSource(other) }.contains("200 x 130 pixels are in strips"))
+    }
+
     /// An overview with tiles of another size than any layer has is left out, and the others are shown.
     @Test func overviewsWithTilesThatAreTooSmall() throws {
         let images = [(200, 130), (100, 65), (50, 33)].enumerated().map {
