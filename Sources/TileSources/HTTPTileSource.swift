@@ -241,7 +241,7 @@ final class HTTPDelivery: Sendable {
         do { answer.bytes = try Gzip.plain(answer.bytes, limit: largestTile).get() } catch {
             counter.count(error, of: address)
             kept.forget(tile)
-            return request.fail(.transient(retryAfter: .seconds(1)))
+            return request.fail(error.cause == .tooLarge ? .permanent : .transient(retryAfter: .seconds(1)))
         }
         request.complete { [answer] pixels in
             // Before the bytes are kept: stores are given both at once.

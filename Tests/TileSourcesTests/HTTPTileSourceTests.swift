@@ -232,6 +232,23 @@ struct HTTPTileSourceTests {
         #expect(scene.cache.shutdown())
     }
 
+    /// A tile that is too large is so the next time, too.
+    @Test func gzipThatIsTooLargeIsNotAskedForAgain() throws {
+        let scene = try Scene("gzip") { $0.largestTile = .bytes(1000) }
+        // Zeros come in fewer bytes than the limit.
+        for column in 0..<8 {
+            for row in 0..<8 { scene.folder.write([UInt8](repeating: 0, count: 4000), to: "3/\(column)/\(row).png") }
+        }
+        #expect(
+            settled {
+                scene.view.update(scene.all)
+                return scene.view.frame().unavailable.count { $0.cause == .failed } == 64
+            }
+        )
+        #expect(Array(scene.source.statistics.failures.keys) == [.tooLarge])
+        #expect(scene.cache.shutdown())
+    }
+
     @Test func redirectionsAreFollowed() throws {
         let scene = try Scene("redirect")
         #expect(scene.look())
