@@ -46,7 +46,10 @@ final class Database {
             guard Files.exists(path) else {
                 throw TileSourceError(path, "there is no such file; an MBTiles file was expected")
             }
-            throw TileSourceError(path, "an SQLite database was expected: \(message)")
+            // SQLite has a limit of its own, and does not name it.
+            let length = Files.fromRoot(path).utf8.count
+            let hint = length > 500 ? "; its path of \(length) bytes may be too long for SQLite" : ""
+            throw TileSourceError(path, "an SQLite database was expected: \(message)\(hint)")
         }
         handle = opened
         self.limits = limits

@@ -9,8 +9,6 @@ struct DeepZoomDescriptor: Equatable {
     /// Maximum size of a descriptor; a usual one takes 200 bytes.
     static let largestFile = 1 << 20
 
-    static let formats = ["png", "jpg", "jpeg", "webp"]
-
     /// Parses a descriptor.
     init(_ bytes: [UInt8], path: String) throws(TileSourceError) {
         let root = try XMLElement(bytes, path: path, limit: 1000)
@@ -37,7 +35,7 @@ struct DeepZoomDescriptor: Equatable {
         width = try number("Width", of: size, 1...1 << 30)
         height = try number("Height", of: size, 1...1 << 30)
         let format = image.attributes["Format"] ?? ""
-        guard Self.formats.contains(format.lowercased()) else {
+        guard TileFolderLayout.extensions.contains(format.lowercased()) else {
             throw TileSourceError(path, "Format png, jpg, jpeg or webp was expected, not \"\(format.prefix(40))\"")
         }
         fileExtension = format

@@ -37,7 +37,7 @@ public final class DeepZoomTileSource: BlockingTileSource, TileDecoder, PyramidT
         let own = DataSetName.file(path)
         let file = Files.read(path, limit: DeepZoomDescriptor.largestFile)
         var descriptor = try DeepZoomDescriptor(file.required(path, "a Deep Zoom descriptor (.dzi)"), path: path)
-        let stem = path.hasSuffix(".dzi") || path.hasSuffix(".xml") ? String(path.dropLast(4)) : path
+        let stem = [".dzi", ".xml"].contains(path.suffix(4).lowercased()) ? String(path.dropLast(4)) : path
         folder = Files.fromRoot(stem + "_files")
         guard let names = Files.names(in: folder) else {
             throw TileSourceError(path, "a folder \(folder) with its tiles was expected")
@@ -58,7 +58,8 @@ public final class DeepZoomTileSource: BlockingTileSource, TileDecoder, PyramidT
         firstLevel = last - count + 1
         // Some writers state another format than that of the files, or another spelling.
         let first = "\(folder)/\(firstLevel)/0_0."
-        let endings = [descriptor.fileExtension] + DeepZoomDescriptor.formats
+        let formats = TileFolderLayout.extensions
+        let endings = [descriptor.fileExtension] + formats + formats.map { $0.uppercased() }
         descriptor.fileExtension = endings.first { Files.size(first + $0) > 0 } ?? endings[0]
         self.descriptor = descriptor
         let (width, height) = (descriptor.width, descriptor.height)

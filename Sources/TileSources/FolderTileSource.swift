@@ -2,7 +2,7 @@ public import TileCache
 
 /// Tiles in files `FOLDER/z/x/y.png` (or `.jpg`, `.jpeg`, `.webp`), or in another ``TileFolderLayout``.
 ///
-/// A tile without a file is absent. A file that cannot be decoded or has another size than the others fails
+/// The files may have several of these formats. A tile without a file is absent. A file that cannot be decoded or has another size than the others fails
 /// permanently; a file that cannot be read fails temporarily. ``statistics`` has the cause.
 public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidTileSource {
     /// The folder.
@@ -28,7 +28,8 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidTil
     private let root: String
     private let layout: TileFolderLayout
     private let tileSize: Int
-    private let fileExtension: String
+    /// Extensions of the files, that of the first one found first.
+    private let endings: [String]
     private let delivery: TileDelivery
 
     /// Opens a folder: lists its zooms and reads the header of one tile.
@@ -71,14 +72,15 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidTil
             FolderMetadata.warning(path, names: names, layout: layout)
             ?? Self.warning(ofFolders: "\(path)/\(first)", first)
         zooms = first...last
-        fileExtension = sample.fileExtension
+        let ending = sample.fileExtension
+        endings = [ending] + TileFolderLayout.extensions.filter { $0 != ending }
         if let size = options.tileSize { tileSize = size } else { tileSize = try Self.tileSize(of: sample.path) }
         self.layout = layout
         layerOptions = options.layerOptions
         delivery = TileDelivery(options)
         dataSet =
             DataSetName.pixels("folder", layerOptions, tileSize: tileSize) + folder
-            + ["\(layout)", "\(zooms)", fileExtension]
+            + ["\(layout)", "\(zooms)", ending]
         pyramid = try MapPyramid.make(zooms, of: path, tileSize: tileSize, wrapsX: options.wrapsX)
         let world = PixelRect(minX: 0, minY: 0, maxX: pyramid.worldWidth, maxY: pyramid.worldHeight)
         contents = Self.contents(of: "\(path)/\(first)", zoom: first, layout, in: world) ?? world
@@ -134,8 +136,17 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidTil
 
     /// Reads and decodes a tile.
     public func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
-        let path = path(of: tile)
-        return try delivery.deliver(Files.read(path), placement, of: path, into: &pixels)
+        var path = path(of: tile)
+        var file = Files.read(path)
+        // Some writers take JPEG for tiles that are opaque, and PNG for the others.
+        for ending in endings.dropFirst() {
+            guard case .missing = file else { break }
+            let other = self.path(of: tile, ending)
+            file = Files.read(other)
+            if case .missing = file { continue }
+            path = other
+        }
+        return try delivery.deliver(file, placement, of: path, into: &pixels)
     }
 
     /// Decodes a tile from the file's bytes.
@@ -149,9 +160,9 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidTil
 
     private var placement: ImagePlacement { ImagePlacement(tileSize: tileSize) }
 
-    private func path(of tile: TileCoordinate) -> String {
+    private func path(of tile: TileCoordinate, _ ending: String? = nil) -> String {
         let zoom = zooms.lowerBound + tile.level
-        return "\(root)/\(layout.path(zoom: zoom, column: tile.column, row: tile.row)).\(fileExtension)"
+        return "\(root)/\(layout.path(zoom: zoom, column: tile.column, row: tile.row)).\(ending ?? endings[0])"
     }
 
     /// Finds any tile of a zoom.

@@ -33,7 +33,7 @@ public struct TileFolderLayout: Hashable, Sendable, CustomStringConvertible {
     public var description: String { order.rawValue + suffix }
 
     private static let doubled = "@2x"
-    private static let extensions: Set<String> = ["png", "jpg", "jpeg", "webp"]
+    static let extensions = ["png", "jpg", "jpeg", "webp"]
 
     private var suffix: String { isDoubled ? Self.doubled : "" }
     private var rows: TileRowOrder { order == .tms ? .fromBottom : .fromTop }
@@ -54,7 +54,7 @@ public struct TileFolderLayout: Hashable, Sendable, CustomStringConvertible {
     func parts(ofFile name: String, within range: ClosedRange<Int>) -> (number: Int, ending: String)? {
         guard let dot = name.lastIndex(of: ".") else { return nil }
         let (stem, ending) = (name[..<dot], String(name[name.index(after: dot)...]))
-        guard Self.extensions.contains(ending), stem.hasSuffix(suffix),
+        guard Self.extensions.contains(ending.lowercased()), stem.hasSuffix(suffix),
             let number = Self.number(String(stem.dropLast(suffix.count)), within: range)
         else { return nil }
         return (number, ending)

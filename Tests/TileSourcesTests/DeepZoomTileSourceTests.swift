@@ -84,6 +84,13 @@ import Testing
         #expect(try source.loaded(0, 0, 0).outcome == .pixels)
     }
 
+    @Test func namesMayHaveCapitals() throws {
+        let image = TestImage(width: 32, height: 20)
+        folder.write(image.png, to: "IMAGE_files/5/0_0.PNG")
+        let path = folder.write(Array(descriptor(32, 20, 32, 0).utf8), to: "IMAGE.DZI")
+        #expect(try DeepZoomTileSource(path: path).loaded(0, 0, 0).outcome == .pixels)
+    }
+
     @Test func whatIsNoDescriptorIsSaid() throws {
         func said(_ text: String) -> String {
             let path = write(text)

@@ -134,6 +134,24 @@ import TileSources
         #expect(warning.hasPrefix("\(folder.path)/0/1: folders of 0 to 0 were expected at zoom 0"))
     }
 
+    /// Some writers choose the format of each tile. Others write extensions in capitals.
+    @Test func filesOfSeveralFormats() throws {
+        writePyramid(0...1) { zoom, column, _ in zoom == 1 && column == 0 }
+        for row in 0...1 { folder.write(image(1, 0, row).png, to: "1/0/\(row).\(row == 0 ? "jpg" : "webp")") }
+        let source = try FolderTileSource(path: folder.path)
+        for row in 0...1 {
+            #expect(try source.loaded(1, 0, row).image == image(1, 0, row))
+            #expect(try source.loaded(1, 1, row).image == image(1, 1, row))
+        }
+        #expect(source.statistics.loads == 4 && source.statistics.absent == 0)
+        folder.write([1, 2, 3], to: "1/0/1.webp")
+        #expect(throws: TileFailure.permanent) { try source.loaded(1, 0, 1) }
+        #expect(source.statistics.lastFailure?.contains("1/0/1.webp") == true)
+        let other = ScratchFolder()
+        other.write(image(2, 1, 1).png, to: "2/1/1.PNG")
+        #expect(try FolderTileSource(path: other.path).loaded(0, 1, 1).image == image(2, 1, 1))
+    }
+
     @Test func failuresAreCountedAndNamed() throws {
         writePyramid(0...1) { _, _, _ in false }
         folder.write([1, 2, 3], to: "1/0/0.png")

@@ -148,6 +148,8 @@ import Testing
         #expect(message { _ = try MBTilesTileSource(path: "/nowhere.mbtiles") }.contains("there is no such file"))
         let text = folder.write(Array("no database, but long enough to look at".utf8), to: "text")
         #expect(message { _ = try MBTilesTileSource(path: text) }.contains("not a database"))
+        let long = folder.write([1], to: "\(String(repeating: "long/", count: 120))map")
+        #expect(message { _ = try MBTilesTileSource(path: long) }.contains("may be too long for SQLite"))
         let other = MadeMBTiles("\(folder.path)/other", table: "CREATE TABLE things (x)")
         #expect(message { _ = try MBTilesTileSource(path: other.path) }.contains("a table 'tiles'"))
         let empty = MadeMBTiles("\(folder.path)/empty")
