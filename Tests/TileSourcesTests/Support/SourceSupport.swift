@@ -1,3 +1,6 @@
+import TestSupport
+import Testing
+
 @testable import TileCache
 @testable import TileSources
 
@@ -120,5 +123,20 @@ extension TIFFTileSource {
     func loaded(_ level: Int, _ column: Int, _ row: Int) throws -> LoadedTile {
         let tile = TileCoordinate(level: level, column: column, row: row)
         return try withPixels(self, tile) { try load(tile, into: &$0) }
+    }
+
+    /// Compares all tiles of a level with an image. Outside of the image there is nothing.
+    func expect(_ level: Int, _ image: TestImage, within limit: Int = 0) throws {
+        let extent = pyramid.levels[level]
+        #expect(extent.width == image.width && extent.height == image.height)
+        for column in 0..<extent.columns {
+            for row in 0..<extent.rows {
+                let tile = try loaded(level, column, row)
+                let (width, height) = (extent.tileWidth, extent.tileHeight)
+                let part = image.part(x: column * width, y: row * height, width: width, height: height)
+                let most = tile.image.pixels.greatestDifference(from: part.pixels)
+                #expect(tile.outcome == .pixels && most <= limit, "tile \(column), \(row) of \(level)")
+            }
+        }
     }
 }
