@@ -68,7 +68,7 @@ public struct TextureStatistics: Hashable, Sendable {
     public internal(set) var aheadDrawn = 0
     /// Frames in which a needed tile was ready and waited for an upload.
     public internal(set) var waitingFrames = 0
-    /// Tiles that lost their slot to another.
+    /// Tiles that lost their slot to another, or beyond a lowered limit.
     public internal(set) var evictions = 0
     /// Changes of the level bias.
     public internal(set) var biasChanges = 0

@@ -6,10 +6,6 @@ import Testing
 
 /// Exact cases by hand, in a world of 64-pixel tiles.
 @Suite struct TextureCoreTests {
-    /// Four whole tiles of the finest level: columns and rows 32 and 33.
-    private static let four = TextureScene.viewport(2112, 2112)
-    private static let fourTiles = [tile(6, 32, 32), tile(6, 33, 32), tile(6, 32, 33), tile(6, 33, 33)]
-
     @Test func theLargestAreaIsUploadedFirst() throws {
         var scene = try TextureScene()
         scene.makeReady(6...6)
@@ -49,131 +45,18 @@ import Testing
         var scene = try TextureScene()
         scene.ready[tile(5, 16, 16)] = 1
         var core = try TextureCore(TextureScene.options(slots: 4, tilesPerFrame: 1))
-        let first = core.step(&scene, Self.four)
+        let first = core.step(&scene, TextureScene.four)
         #expect(first.uploaded == [tile(5, 16, 16)] && first.drawn == Array(repeating: tile(5, 16, 16), count: 4))
         #expect(first.result.placements[1].slotRectangle == PixelRect(minX: 32, minY: 0, maxX: 64, maxY: 32))
         scene.makeReady(6...6)
         for count in 1...3 {
-            let step = core.step(&scene, Self.four)
+            let step = core.step(&scene, TextureScene.four)
             #expect(step.result.placements.count { $0.isExact } == count && step.result.holeCount == 0)
             #expect(step.result.waitingTileCount == 4 - count)
         }
-        let last = core.step(&scene, Self.four)
+        let last = core.step(&scene, TextureScene.four)
         #expect(last.picks.map(\.slot) == [first.picks[0].slot])
         #expect(last.result.placements.allSatisfy { $0.isExact } && last.result.waitingTileCount == 0)
-    }
-
-    /// The cache may have evicted an expected tile since the plan. Then its upload is undone.
-    @Test func undoneUploadsLeaveTheFallback() throws {
-        var scene = try TextureScene()
-        scene.ready[tile(5, 16, 16)] = 1
-        var core = try TextureCore(TextureScene.options(slots: 1))
-        let one = TextureScene.viewport(2080, 2080, 64, 64)
-        #expect(core.step(&scene, one).drawn == [tile(5, 16, 16)])
-        var screen = scene.screen(one)
-        let expected = TextureTile(
-            layer: 0,
-            tile: tile(6, 32, 32),
-            generation: 1,
-            bytes: TextureScene.tileBytes,
-            worth: 1
-        )
-        screen.tiles.append(expected)
-        let picks = core.begin(screen)
-        #expect(picks.map(\.slot) == [0])
-        core.drop(picks[0])
-        let result = core.finish()
-        #expect(result.placements.map(\.identity.tile) == [tile(5, 16, 16)])
-        #expect(result.holeCount == 0 && result.waitingTileCount == 0)
-        #expect(core.statistics.uploads == 1 && core.statistics.evictions == 0)
-    }
-
-    /// A frame that needs an upload has one, also if the most valuable tile has gone.
-    @Test func anotherTileIsUploadedInPlaceOfAnUndoneOne() throws {
-        var scene = try TextureScene()
-        scene.makeReady(6...6)
-        scene.ready[tile(4, 8, 8)] = 1
-        scene.upcoming = [(tile(4, 8, 8), .infinity)]
-        var core = try TextureCore(TextureScene.options(slots: 8, tilesPerFrame: 1))
-        let screen = scene.screen(Self.four)
-        let undone = core.begin(screen)
-        #expect(undone.map { screen.tiles[$0.tile].tile } == [tile(4, 8, 8)])
-        for pick in undone { core.drop(pick) }
-        let picks = core.decideAgain()
-        #expect(picks.count == 1 && picks.allSatisfy { Self.fourTiles.contains(screen.tiles[$0.tile].tile) })
-        #expect(core.finish().placements.map(\.isExact) == [true] && core.statistics.uploads == 1)
-    }
-
-    @Test func undoneUploadsLeaveOlderPixels() throws {
-        var scene = try TextureScene()
-        let other = tile(6, 40, 40)
-        scene.ready[other] = 1
-        scene.upcoming = [(other, 1)]
-        var core = try TextureCore(TextureScene.options(slots: 8))
-        #expect(core.step(&scene, Self.four).uploaded == [other])
-        scene.ready[other] = 2
-        #expect(core.step(&scene, Self.four, isGone: { _ in true }).picks.isEmpty)
-        let slot = try #require(core.table.find(scene.key(other)))
-        #expect(core.table.slots[slot].generation == 1 && core.statistics.usedSlots == 1)
-    }
-
-    /// A tile that was to leave a slot beyond a lowered limit stays there. So does the one in its new slot.
-    @Test func undoneUploadsLeaveSlotsBeyondTheLimit() throws {
-        var scene = try TextureScene()
-        let (fallback, other) = (tile(5, 16, 16), tile(6, 40, 40))
-        scene.ready[other] = 1
-        scene.upcoming = [(other, 1)]
-        var core = try TextureCore(TextureScene.options(slots: 2))
-        let one = TextureScene.viewport(2080, 2080, 64, 64)
-        _ = core.step(&scene, one)
-        scene.ready[fallback] = 1
-        #expect(core.step(&scene, one).drawn == [fallback])
-        core.setSlotLimit(1)
-        scene.ready = [:]
-        var screen = scene.screen(one)
-        screen.tiles.append(
-            TextureTile(layer: 0, tile: fallback, generation: 1, bytes: TextureScene.tileBytes, worth: .infinity)
-        )
-        let picks = core.begin(screen)
-        #expect(picks.map(\.slot) == [0])
-        core.drop(picks[0])
-        let result = core.finish()
-        #expect(result.placements.map(\.slot) == [1] && result.holeCount == 0 && result.slotCount == 2)
-        #expect(core.table.find(scene.key(other)) == 0 && core.statistics.evictions == 0)
-    }
-
-    @Test func removedTilesLeaveNoSlotsBeyondTheLimit() throws {
-        var scene = try TextureScene()
-        let (fallback, others) = (tile(5, 16, 16), [tile(6, 40, 40), tile(6, 41, 40)])
-        for other in others { scene.ready[other] = 1 }
-        scene.upcoming = others.map { ($0, 1) }
-        var core = try TextureCore(TextureScene.options(slots: 3))
-        let one = TextureScene.viewport(2080, 2080, 64, 64)
-        _ = core.step(&scene, one)
-        scene.ready[fallback] = 1
-        #expect(core.step(&scene, one).result.placements.map(\.slot) == [2])
-        core.setSlotLimit(1)
-        scene.ready = [:]
-        // Slot 1 is free, but slot 2 is on screen.
-        #expect(core.step(&scene, one).result.slotCount == 3)
-        core.remove { _ in true }
-        #expect(core.table.slots.count == 1 && core.statistics.usedSlots == 0)
-    }
-
-    /// Putting a tile back into a used slot ends the process. The test runs it in a separate one. Builds without
-    /// assertions do not notice it.
-    @Test func tilesAreNotPutBackIntoUsedSlotsInAnotherProcess() async {
-        var isAsserting = false
-        assert({ isAsserting = true }() == ())
-        guard isAsserting else { return }
-        await #expect(processExitsWith: .failure) {
-            let keys = try (0..<2).map { try TextureScene().key(tile(6, $0, 0)) }
-            var table = SlotTable(limit: 1)
-            table.assign(0, to: keys[0], generation: 1, frame: 1, isAhead: false)
-            let held = table.slots[0]
-            table.assign(0, to: keys[1], generation: 1, frame: 2, isAhead: false)
-            table.restore(0, held)
-        }
     }
 
     /// With budget and slots for the tiles themselves, their fallback is not uploaded.
@@ -182,28 +65,28 @@ import Testing
         scene.makeReady(0...6)
         scene.upcoming = [(tile(0, 0, 0), .infinity)]
         var core = try TextureCore(TextureScene.options(slots: 8, tilesPerFrame: 4))
-        #expect(Set(core.step(&scene, Self.four).uploaded) == Set(Self.fourTiles))
+        #expect(Set(core.step(&scene, TextureScene.four).uploaded) == Set(TextureScene.fourTiles))
         // With the rest of the next budget, the coarse tile is uploaded for what comes.
-        let next = core.step(&scene, Self.four)
+        let next = core.step(&scene, TextureScene.four)
         #expect(next.uploaded == [tile(0, 0, 0)] && next.picks[0].isAhead)
         // Without the budget, a tile two levels coarser comes first: it improves four tiles by 5 of 7 levels. The
         // coarsest one would improve them by 1.
         scene.upcoming = [(tile(0, 0, 0), .infinity), (tile(4, 8, 8), 0.1)]
         var slow = try TextureCore(TextureScene.options(slots: 8, tilesPerFrame: 1))
-        #expect(slow.step(&scene, Self.four).uploaded == [tile(4, 8, 8)])
-        #expect(Self.fourTiles.contains(slow.step(&scene, Self.four).uploaded[0]))
+        #expect(slow.step(&scene, TextureScene.four).uploaded == [tile(4, 8, 8)])
+        #expect(TextureScene.fourTiles.contains(slow.step(&scene, TextureScene.four).uploaded[0]))
     }
 
     @Test func changedTilesAreUploadedAgain() throws {
         var scene = try TextureScene()
         scene.makeReady(6...6)
         var core = try TextureCore(TextureScene.options(slots: 4, tilesPerFrame: 2))
-        for _ in 0..<2 { _ = core.step(&scene, Self.four) }
+        for _ in 0..<2 { _ = core.step(&scene, TextureScene.four) }
         scene.makeReady(6...6, generation: 2)
-        let step = core.step(&scene, Self.four)
+        let step = core.step(&scene, TextureScene.four)
         #expect(step.picks.count == 2 && step.result.placements.allSatisfy { $0.isExact })
         #expect(step.result.placements.map(\.identity.generation).sorted() == [1, 1, 2, 2])
-        let next = core.step(&scene, Self.four)
+        let next = core.step(&scene, TextureScene.four)
         #expect(next.result.placements.allSatisfy { $0.identity.generation == 2 })
         #expect(core.statistics.evictions == 0)
     }
@@ -213,13 +96,13 @@ import Testing
         var scene = try TextureScene()
         scene.makeReady(6...6)
         var core = try TextureCore(TextureScene.options(slots: 8))
-        _ = core.step(&scene, Self.four)
+        _ = core.step(&scene, TextureScene.four)
         scene.ready = [:]
-        let step = core.step(&scene, Self.four)
+        let step = core.step(&scene, TextureScene.four)
         #expect(step.result.placements.count == 4 && step.result.placements.allSatisfy { $0.isExact })
         core.remove { $0.tile == tile(6, 32, 32) }
         #expect(core.statistics.usedSlots == 3)
-        let after = core.step(&scene, Self.four)
+        let after = core.step(&scene, TextureScene.four)
         #expect(after.result.placements.count == 3 && after.result.holeCount == 1)
         #expect(after.result.waitingTileCount == 0)
     }
@@ -231,11 +114,11 @@ import Testing
         scene.ready[tile(0, 0, 0)] = 1
         scene.upcoming = [(tile(0, 0, 0), .infinity)]
         var core = try TextureCore(TextureScene.options(slots: 20))
-        for _ in 0..<2 { _ = core.step(&scene, Self.four) }
+        for _ in 0..<2 { _ = core.step(&scene, TextureScene.four) }
         let out = TextureScene.viewport(2112, 2112, scale: 0.5)
         let step = core.step(&scene, out)
         let children = step.result.placements.filter { $0.identity.tile.level == 6 }
-        #expect(Set(children.map(\.identity.tile)) == Set(Self.fourTiles))
+        #expect(Set(children.map(\.identity.tile)) == Set(TextureScene.fourTiles))
         #expect(step.result.placements.filter { $0.identity.tile.level == 0 }.count == 8)
         #expect(step.result.holeCount == 0 && !step.result.placements.contains { $0.isExact })
     }
@@ -300,14 +183,14 @@ import Testing
         scene.makeReady(6...6)
         scene.upcoming = [(tile(6, 34, 32), 0.5), (tile(6, 34, 33), 0.4), (tile(6, 35, 32), 0.3)]
         var core = try TextureCore(TextureScene.options(slots: 6, tilesPerFrame: 5))
-        let first = core.step(&scene, Self.four)
-        #expect(Set(first.uploaded.prefix(4)) == Set(Self.fourTiles))
+        let first = core.step(&scene, TextureScene.four)
+        #expect(Set(first.uploaded.prefix(4)) == Set(TextureScene.fourTiles))
         #expect(first.picks.map(\.isAhead) == [false, false, false, false, true])
         #expect(first.uploaded.last == tile(6, 34, 32))
-        let second = core.step(&scene, Self.four)
+        let second = core.step(&scene, TextureScene.four)
         #expect(second.uploaded == [tile(6, 34, 33)])
         // No slot is left, and what was uploaded ahead is worth more.
-        for _ in 0..<50 { #expect(core.step(&scene, Self.four).picks.isEmpty) }
+        for _ in 0..<50 { #expect(core.step(&scene, TextureScene.four).picks.isEmpty) }
         #expect(core.statistics.aheadUploads == 2)
         #expect(core.statistics.aheadBytes == .bytes(2 * TextureScene.tileBytes))
         // The view moves on: both are drawn in its first frame.
@@ -321,7 +204,7 @@ import Testing
         var scene = try TextureScene()
         scene.makeReady(6...6)
         var core = try TextureCore(TextureScene.options(slots: 4))
-        _ = core.step(&scene, Self.four)
+        _ = core.step(&scene, TextureScene.four)
         let half = TextureScene.viewport(2592, 2080, 64, 64)
         _ = core.step(&scene, half)
         scene.upcoming = [(tile(6, 10, 10), 1)]
@@ -339,17 +222,17 @@ import Testing
             var scene = try TextureScene()
             scene.ready[tile(5, 16, 16)] = 1
             var core = try TextureCore(TextureScene.options(slots: 5, neverShowsHoles: keeps))
-            _ = core.step(&scene, Self.four)
+            _ = core.step(&scene, TextureScene.four)
             // Three children: the view then shows only these, and two more tiles elsewhere ask for slots.
-            for child in Self.fourTiles.prefix(3) { scene.ready[child] = 1 }
-            _ = core.step(&scene, Self.four)
+            for child in TextureScene.fourTiles.prefix(3) { scene.ready[child] = 1 }
+            _ = core.step(&scene, TextureScene.four)
             scene.makeReady(6...6)
             let away = TextureScene.viewport(1024, 1024, 64, 64)
             let other = core.step(&scene, away)
             #expect(other.result.holeCount == 0)
             #expect((core.table.find(scene.key(tile(5, 16, 16))) != nil) == keeps)
             // With the fourth child, the parent may go.
-            let back = core.step(&scene, Self.four)
+            let back = core.step(&scene, TextureScene.four)
             #expect(back.result.placements.allSatisfy { $0.isExact })
         }
     }
@@ -358,7 +241,7 @@ import Testing
     @Test func layersMayHaveDifferentNumbersOfLevels() throws {
         var scene = try TextureScene()
         scene.makeReady(6...6)
-        var screen = scene.screen(Self.four)
+        var screen = scene.screen(TextureScene.four)
         let small = try TilePyramid.powerOfTwo(worldWidth: 2048, worldHeight: 2048, tileSize: 64)
         #expect(small.maximumLevel == 5)
         screen.layers.append(FrameLayer(id: LayerID(1), pyramid: small, format: .rgba8))
@@ -417,7 +300,7 @@ import Testing
         scene.makeReady(0...6)
         var core = try TextureCore(TextureScene.options(slots: 32, tilesPerFrame: 4))
         var dice = SplitMix64(seed: 7)
-        var viewport = Self.four
+        var viewport = TextureScene.four
         for _ in 0..<5000 {
             viewport.center.x = min(max(viewport.center.x + dice.next(from: -30, to: 30), 0), 4096)
             viewport.center.y = min(max(viewport.center.y + dice.next(from: -30, to: 30), 0), 4096)

@@ -1251,7 +1251,8 @@ typedef struct tilecache_texture_options {
      *  tilecache_texture_slots_note_uploads(). A frame that needs an upload always has one. Default: 2 ms. */
     int64_t upload_nanoseconds;
     /** Whether tiles keep their slots until others cover their area: areas with uploaded tiles then never show a hole.
-     *  Pin the coarsest level, so that the cache always has it. Default: false. */
+     *  Pin the coarsest level, so that the cache always has it. If it is one tile, it keeps its slot. Default:
+     *  false. */
     int32_t never_shows_holes;
     int32_t reserved;
 } tilecache_texture_options;
@@ -1332,7 +1333,8 @@ typedef struct tilecache_texture_statistics {
     int64_t ahead_uploads, ahead_bytes, ahead_drawn;
     /** Frames in which a needed tile was ready and waited for an upload. */
     int64_t waiting_frames;
-    /** Tiles that lost their slot to another; changes of the level bias; slots that hold tiles now. */
+    /** Tiles that lost their slot to another, or beyond a lowered limit; changes of the level bias; slots that hold tiles
+     *  now. */
     int64_t evictions, bias_changes, used_slots;
 } tilecache_texture_statistics;
 

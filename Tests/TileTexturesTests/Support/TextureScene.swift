@@ -7,6 +7,9 @@ import Testing
 /// A view over a small world of 64-pixel tiles, without a cache. The test determines which of them are ready.
 struct TextureScene {
     static let tileBytes = 64 * 64 * 4
+    /// Four whole tiles of the finest level: columns and rows 32 and 33.
+    static let four = viewport(2112, 2112)
+    static let fourTiles = [tile(6, 32, 32), tile(6, 33, 32), tile(6, 32, 33), tile(6, 33, 33)]
     /// 4096 pixels a side, levels 0 to 6.
     let pyramid: TilePyramid
     let layer = LayerID(0)
