@@ -177,7 +177,7 @@ import Testing
         let two = try JSONText.of(ReplayResult(traces: [report, report], total: report, sources: [report]))
         // One trace and several have the same structure.
         for text in [one, two] {
-            let tree = try JSONDecoder().decode(JSONTree.self, from: Data(text.utf8))
+            let tree = try JSONTree(parsing: Data(text.utf8))
             guard case .object(let fields) = tree, case .array(let traces)? = fields["traces"],
                 case .object(let trace)? = traces.first
             else { throw ReplayError("traces are expected") }

@@ -13,31 +13,33 @@ package indirect enum JSONTree: Sendable, Hashable {
     case null
 }
 
-extension JSONTree: Decodable {
-    package init(from decoder: any Decoder) throws {
-        let value = try decoder.singleValueContainer()
-        if let number = try? value.decode(Double.self) {
-            self = .number(number)
-        } else if let text = try? value.decode(String.self) {
-            self = .text(text)
-        } else if value.decodeNil() {
-            self = .null
-        } else if let flag = try? value.decode(Bool.self) {
-            self = .flag(flag)
-        } else if let elements = try? value.decode([JSONTree].self) {
-            self = .array(elements)
-        } else {
-            self = .object(try value.decode([String: JSONTree].self))
-        }
-    }
-}
-
 extension JSONTree {
     /// Maximum file size of ``init(reading:)``.
     static let maximumFileBytes = 32 << 20
+    /// Maximum depth of objects and lists; reports have five. Paths take as much time and memory.
+    private static let maximumDepth = 16
 
     package init(encoding report: some Encodable) throws {
-        self = try JSONDecoder().decode(JSONTree.self, from: JSONEncoder().encode(report))
+        try self.init(parsing: JSONEncoder().encode(report))
+    }
+
+    /// Parses a text. A decoder would be asked for each kind in turn, and throw an error for each that a value is not.
+    init(parsing text: Data) throws {
+        try self.init(JSONSerialization.jsonObject(with: text, options: .fragmentsAllowed), depth: 0)
+    }
+
+    private init(_ value: Any, depth: Int) throws {
+        try require(depth <= Self.maximumDepth, "at most \(Self.maximumDepth) levels of objects and lists")
+        switch value {
+        case let fields as [String: Any]: self = .object(try fields.mapValues { try Self($0, depth: depth + 1) })
+        case let elements as [Any]: self = .array(try elements.map { try Self($0, depth: depth + 1) })
+        case let text as String: self = .text(text)
+        case let number as NSNumber:
+            // Truth values are numbers too, of this type. Others may be decimal, whose doubleValue is not the nearest one.
+            let isFlag = String(cString: number.objCType) == "c"
+            self = isFlag ? .flag(number.boolValue) : .number(Double(number.stringValue) ?? number.doubleValue)
+        default: self = .null
+        }
     }
 
     /// Reads an earlier report.
@@ -48,10 +50,13 @@ extension JSONTree {
         guard bytes.count <= maximumBytes else {
             throw ReplayError("\(path): a JSON report of at most \(maximumBytes >> 20) MiB is expected")
         }
-        guard let report = try? JSONDecoder().decode(JSONTree.self, from: Data(bytes)), case .object = report,
-            report.pathBytes(0) <= 16 * bytes.count + 65_536
-        else { throw ReplayError("\(path): a report as --format json writes it is expected") }
-        self = report
+        let expected = "\(path): a report as --format json writes it is expected"
+        do { self = try JSONTree(parsing: Data(bytes)) } catch {
+            let details = (error as NSError).userInfo["NSDebugDescription"] as? String
+            let reason = (error as? ReplayError)?.description ?? details
+            throw ReplayError(expected + (reason.map { "; \($0)" } ?? ""))
+        }
+        guard case .object = self, pathBytes(0) <= 16 * bytes.count + 65_536 else { throw ReplayError(expected) }
     }
 
     /// Bytes of the paths of all values, which ``leaves`` lists: a long name may have many values.
