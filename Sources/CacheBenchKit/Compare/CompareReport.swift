@@ -47,6 +47,15 @@ package struct CompareRow: Encodable, Sendable, Hashable {
     package var screenBytes = 0
     /// Bytes of those beyond the limit; the maximum if traces are pooled.
     package var shortfallBytes = 0
+
+    /// Number of tiles of the budget, if it was given so. Its bytes differ between traces and policies.
+    var tiles: Int? { if case .tiles(let count)? = MemoryLimit(budget) { count } else { nil } }
+
+    /// Budget for display, in the unit in which it was given.
+    var budgetTitle: String {
+        if let screens { return Figures.screens(screens) }
+        return tiles.map { "\(count: $0) tile\($0 == 1 ? "" : "s")" } ?? Figures.bytes(byteLimit)
+    }
 }
 
 package struct CompareReport: Encodable, Sendable, Hashable {

@@ -41,7 +41,7 @@ package enum CompareText {
                 row.waste,
                 row.sharp,
             ]
-            let budget = row.screens.map { Figures.plain($0) + " scr" } ?? Figures.bytes(row.byteLimit)
+            let budget = row.screens.map { Figures.plain($0) + " scr" } ?? row.budgetTitle
             return [budget, policy(row, showsEffort: showsEffort)] + rates.map(Figures.percentNumber)
                 + [row.blankPixelMilliseconds, row.fallbackPixelMilliseconds].map(Figures.mega)
                 + [Figures.decimal(Double(row.loadedBytes) / 1e6, places: 0)]

@@ -31,10 +31,10 @@ enum LimitWarning {
     static func lines(_ report: CompareReport) -> [String] {
         let short = report.totals.filter { $0.shortfallBytes > 0 }
         let lines = short.grouped { [$0.source, $0.budget] }.map { _, policies in
-            let row = policies[0]
-            let budget = row.screens.map { Figures.screens($0) } ?? Figures.bytes(row.byteLimit)
-            return "limit too small: \(budget) for \(row.source.sourceTitle.printable): one screen needs up to "
-                + "\(bytes: row.screenBytes), up to \(bytes: row.shortfallBytes) are missing"
+            // Tables added to a limit differ a little between policies.
+            let row = policies.max { $0.shortfallBytes < $1.shortfallBytes } ?? policies[0]
+            return "limit too small: \(row.budgetTitle) for \(row.source.sourceTitle.printable): one screen needs up "
+                + "to \(bytes: row.screenBytes), up to \(bytes: row.shortfallBytes) are missing"
         }
         let rest = lines.count - shownLines
         return lines.prefix(shownLines) + (rest > 0 ? ["and \(rest) more limits that are too small"] : [])

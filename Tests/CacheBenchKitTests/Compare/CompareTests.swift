@@ -56,6 +56,23 @@ import Testing
         }
     }
 
+    /// Traces with tiles of different sizes have other bytes for it.
+    @Test func aBudgetInTilesIsNamedAsItWasGiven() throws {
+        try Self.withTraces { paths in
+            var options = Self.options()
+            options.overrides.tileSize = 128
+            let budgets = [MemoryLimit.tiles(2), .screens(2)]
+            let report = try Compare(options: options, policies: [.none, .ring], budgets: budgets).run(paths: paths)
+            #expect(report.totals.map(\.budgetTitle) == ["2 tiles", "2 tiles", "2 screens", "2 screens"])
+            #expect(CompareText.text(report).contains("\n2 tiles ring "))
+            let warning = try #require(LimitWarning.lines(report).first)
+            #expect(warning.hasPrefix("limit too small: 2 tiles for compare-"), "\(warning)")
+            // That of the policy with the largest tables.
+            let most = report.totals.map(\.shortfallBytes).max() ?? 0
+            #expect(warning.contains("up to \(Figures.bytes(most)) are missing"), "\(warning)")
+        }
+    }
+
     @Test func totalsAreTheSumsOfTheRows() throws {
         try Self.withTraces { paths in
             let compare = Compare(

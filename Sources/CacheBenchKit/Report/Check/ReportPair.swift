@@ -88,12 +88,14 @@ struct ReportPair {
         ]
     }
 
-    /// `touch/drag.csv tilecache 4 screens`.
+    /// `touch/drag.csv tilecache 4 screens`, or `90tiles`, whose bytes differ from trace to trace.
     private static func label(_ row: JSONTree) -> String {
         let place = [row["source"], row["trace"]].compactMap { $0 == .null ? nil : $0?.shown }.joined(separator: "/")
         var words = [place.isEmpty ? nil : place, row["policy"]?.shown]
         if case .number(let screens)? = row["screens"] {
             words.append(Figures.screens(screens))
+        } else if case .text(let budget)? = row["budget"], budget.hasSuffix("tiles") {
+            words.append(budget.printable)
         } else if case .number(let bytes)? = row["byteLimit"], abs(bytes) < 0x1p62 {
             words.append(Figures.bytes(Int(bytes)))
         }

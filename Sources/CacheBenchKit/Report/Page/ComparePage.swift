@@ -45,10 +45,10 @@ package enum ComparePage {
     /// Adds a table by budget, the most hits first.
     private static func addTable(_ rows: [CompareRow], isPooled: Bool, to page: inout Page) {
         func order(_ row: CompareRow) -> (Double, Double) {
-            (row.screens ?? Double(row.byteLimit), -(row.hitRate ?? -1))
+            (row.screens ?? Double(row.tiles ?? row.byteLimit), -(row.hitRate ?? -1))
         }
         let columns: [(name: String, value: (CompareRow) -> String)] = [
-            ("budget", { row in row.screens.map { Figures.screens($0) } ?? Figures.bytes(row.byteLimit) }),
+            ("budget", { $0.budgetTitle }),
             ("policy", { $0.policy }), ("hits", { Figures.percent($0.hitRate) }),
             ("gap", { Figures.percent($0.gapClosed) }), ("blank", { Figures.mega($0.blankPixelMilliseconds) }),
             ("coarse", { Figures.mega($0.fallbackPixelMilliseconds) }), ("waste", { Figures.percent($0.waste) }),
