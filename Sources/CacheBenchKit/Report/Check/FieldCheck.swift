@@ -108,10 +108,13 @@ package struct FieldCheck: Sendable, Hashable {
 
 /// Unit of a field, derived from its name.
 enum FieldUnit {
-    case bytes, milliseconds, seconds, plain
+    case bytes, milliseconds, seconds, share, plain
 
     /// Times in milliseconds whose names do not say so. Only summaries of waits have a maximum.
     private static let times: Set<String> = ["p50", "p95", "p99", "maximum", "loadlatency", "firstcompleteframe"]
+
+    /// Shares of 1 whose names do not end with `hitRate`.
+    private static let shares: Set<String> = ["sharp", "blank", "fallback", "waste"]
 
     init(of path: String) {
         let name = JSONTree.lastName(path).lowercased()
@@ -123,6 +126,8 @@ enum FieldUnit {
             self = .milliseconds
         } else if name.hasSuffix("seconds") {
             self = .seconds
+        } else if Self.shares.contains(name) || name.hasSuffix("hitrate") {
+            self = .share
         } else {
             self = .plain
         }
@@ -134,14 +139,16 @@ enum FieldUnit {
         case .bytes: "a number of bytes (64MiB, 1.5GB)"
         case .milliseconds: "a time in milliseconds (40ms, 1.2s)"
         case .seconds: "a time in seconds (90s, 3min)"
+        case .share: "a share from 0 to 1 (0.95, 95%)"
         case .plain: "a number (0.95, 95%)"
         }
     }
 
     /// Parses a value of such a field; `nil` if it is invalid.
     func number(_ text: String) -> Double? {
-        if let number = Double(text) { return number.isFinite ? number : nil }
+        if self != .share, let number = Double(text) { return number.isFinite ? number : nil }
         switch self {
+        case .share: return (Double(text) ?? Self.plain.number(text)).flatMap { (0...1).contains($0) ? $0 : nil }
         case .bytes: return QuantityText.bytes(text).map(Double.init)
         case .milliseconds: return QuantityText.duration(text).map { Double($0) / 1e6 }
         case .seconds: return QuantityText.duration(text).map { Double($0) / 1e9 }

@@ -81,7 +81,8 @@ import TileCache
     }
 
     @Test(arguments: [
-        "demands.hitRate>=64MiB", "memory.peakBytes<=40ms", "configuration.prefetch>3", "timeToSharp.p95<1%",
+        "demands.hitRate>=95", "demands.hitRate<=101%", "demands.hitRate>=-0.1", "demands.hitRate>=64MiB",
+        "memory.peakBytes<=40ms", "configuration.prefetch>3", "timeToSharp.p95<1%",
     ])
     func unitsMustFit(text: String) throws {
         let check = try FieldCheck(text)
@@ -95,7 +96,9 @@ import TileCache
         let report = try #require(JSONTree.emptyReplay(ReplayOptions()))
         guard condition.contains("percent") else { return try check.validate(against: report) }
         let error = #expect(throws: ReplayError.self) { try check.validate(against: report) }
-        #expect(error?.description.contains("demands.hitRate is a number (0.95, 95%), and 95 percent is none") == true)
+        #expect(
+            error?.description.contains("demands.hitRate is a share from 0 to 1 (0.95, 95%), and 95 percent") == true
+        )
     }
 
     @Test func everyFieldOfARealReportCanBeChecked() throws {
