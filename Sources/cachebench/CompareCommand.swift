@@ -91,7 +91,7 @@ struct CompareCommand: ParsableCommand {
         if picture != nil, let flag = ofReports.first(where: \.1)?.0 {
             throw ValidationError("--picture writes a picture instead of a report: it cannot go with \(flag)")
         }
-        try refuseStandardInput(traces, since: "compare reads its traces many times")
+        try refusePipes(traces, since: "compare reads its traces many times")
         try checks.validate(against: nil)
     }
 

@@ -36,7 +36,7 @@ struct FarmCommand: ParsableCommand {
     @Option("Duration of each replay.", .time("(30s, 2min)"), default: "30s")
     var duration: Int64 = 30_000_000_000
 
-    @Option("Duration of a load from the origin.", .time("(40ms, 1.2s) or 0"), default: "40ms", as: "duration")
+    @Option("Duration of a load from the origin.", .loadLatency, default: "40ms", as: "duration")
     var loadLatency: Int64 = 40_000_000
 
     @Option("Memory of each process: 64MiB, 1.5GB.", .memoryLimit)
@@ -45,7 +45,7 @@ struct FarmCommand: ParsableCommand {
     @OptionGroup var output: OutputArguments
 
     func validate() throws {
-        try refuseStandardInput(traces, since: "the processes of farm read the traces")
+        try refusePipes(traces, since: "the processes of farm read the traces")
     }
 
     func run() throws {

@@ -106,6 +106,8 @@ extension OptionValue<Int64> {
     static func time(_ expected: String) -> Self {
         Self("a time with its unit \(expected)") { QuantityText.duration($0) }
     }
+
+    static let loadLatency = Self("a time with its unit, at most 1h (40ms, 1.2s), or 0") { LoadLatency.time($0) }
 }
 
 extension OptionValue<UInt64> {

@@ -87,8 +87,8 @@ struct ReplayArguments: ParsableArguments {
     // MARK: Time
 
     @Option(
-        "Duration of a load: 40ms, 1.2s, 0, or none.",
-        OptionValue("a time with its unit (40ms, 1.2s), 0 or none") { LoadLatency($0) },
+        "Duration of a load: 40ms, 1.2s, at most 1h, 0, or none.",
+        OptionValue("a time with its unit, at most 1h (40ms, 1.2s), 0 or none") { LoadLatency($0) },
         default: "40ms under the virtual clock; none under the real clock, which draws each tile of the built-in world",
         as: "duration|none"
     )
@@ -185,6 +185,7 @@ struct ReplayArguments: ParsableArguments {
 
     /// - Parameter policies: All policies that are replayed. Default: that of the options.
     func validate(_ options: ReplayOptions, policies: [PrefetchKind]? = nil) throws {
+        try refusePipes(files, since: "--profile and --load-times are read more than once")
         if !(policies ?? [options.prefetch]).contains(.tilecache) {
             let flag = profile != nil ? "--profile" : without.isEmpty ? nil : "--without"
             if let flag { throw ValidationError("\(flag) is for the policy 'tilecache', which is not replayed") }
@@ -224,8 +225,13 @@ enum LoadLatency: Hashable, Sendable {
             self = .drawn
             return
         }
-        guard let nanoseconds = QuantityText.duration(text) else { return nil }
+        guard let nanoseconds = Self.time(text) else { return nil }
         self = .fixed(nanoseconds)
+    }
+
+    /// Parses a time that the cache takes as its expected load latency.
+    static func time(_ text: String) -> Int64? {
+        QuantityText.duration(text).flatMap { $0 <= 3_600_000_000_000 ? $0 : nil }
     }
 }
 

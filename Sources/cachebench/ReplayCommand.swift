@@ -1,5 +1,6 @@
 import ArgumentParser
 import CacheBenchKit
+import Foundation
 import PanTraces
 import TileCache
 import TileSources
@@ -67,6 +68,7 @@ struct ReplayCommand: ParsableCommand {
         if exportKeys != nil, sourced.source != nil {
             throw ValidationError("--export-keys is for the built-in world: a --source has other tiles")
         }
+        if exportKeys != nil { try refusePipes(traces, since: "--export-keys reads the trace once more") }
         if [exportKeys, exportLoads, output.file.output ?? "-"].count(where: { $0 == "-" }) > 1 {
             throw ValidationError(
                 "standard output takes the keys, the loads or the report: --export-keys, --export-loads and --output "
@@ -154,9 +156,6 @@ struct ReplayCommand: ParsableCommand {
         guard inputs.count == 1 else {
             throw Failure("--export-keys writes the keys of one trace, and there are \(inputs.count)")
         }
-        guard inputs[0].name != "standard input" else {
-            throw Failure("--export-keys reads the trace once more: it takes a file, not standard input")
-        }
         try writer.write(blocks: { put in
             try KeyExport.run(inputs[0].open(), options: options) { keys in
                 if Interruption.hasCome { throw Interruption.end("not all keys were written") }
@@ -169,9 +168,12 @@ struct ReplayCommand: ParsableCommand {
 /// A trace's name for messages, and how to open it.
 typealias NamedInput = (name: String, open: @Sendable () throws -> ReplayInput)
 
-/// Refuses standard input for a command that reads its traces more than once.
-func refuseStandardInput(_ paths: [String], since reason: String) throws {
+/// Refuses standard input and other pipes for what is read more than once.
+func refusePipes(_ paths: [String], since reason: String) throws {
     if paths.contains("-") { throw ValidationError("\(reason): it takes files, not standard input") }
+    if let pipe = paths.first(where: { ReportWriter.kind(of: $0) == S_IFIFO }) {
+        throw ValidationError("\(reason): files are expected, and \(pipe) is a pipe")
+    }
 }
 
 /// The traces of some paths, or the built-in session if there are none.

@@ -8,7 +8,8 @@ struct ReportWriter {
 
     /// Checks whether the file can be written, before a long run; `nil` and `-` are standard output.
     ///
-    /// - Parameter others: Files that the command reads, or writes for other flags. None of them is replaced.
+    /// - Parameter others: Files that the command reads, or writes for other flags, and folders of such. None of them is
+    ///   replaced, and nothing is added to a folder.
     init(path: String?, flag: String = "--output", sparing others: [String] = []) throws(Failure) {
         self.flag = flag
         // The reader may stop reading: write then fails, and the program ends quietly.
@@ -20,7 +21,7 @@ struct ReportWriter {
             return
         }
         guard !path.isEmpty else { throw Failure("\(flag) takes the name of a file") }
-        let kind = Self.mode(of: path).map { $0 & S_IFMT }
+        let kind = Self.kind(of: path)
         let isReplaced = kind == nil || kind == S_IFREG
         // A pipe may have no path: that of its link is used.
         guard let target = isReplaced ? Self.target(of: path) : path else {
@@ -28,7 +29,7 @@ struct ReportWriter {
         }
         self.path = target
         if kind == S_IFDIR { throw Failure("\(flag) \(path): is a directory") }
-        if isReplaced, let other = others.first(where: { Self.isSame($0, target) }) {
+        if isReplaced, let other = others.first(where: { Self.isSame($0, target) || Self.isFolder($0, of: target) }) {
             throw Failure("\(flag) \(path): another file is expected, the command reads or writes \(other) too")
         }
         if kind != nil, access(target, W_OK) != 0 { throw failure(path) }
@@ -94,7 +95,7 @@ struct ReportWriter {
         }
         // Devices and pipes are written directly; only files are replaced.
         let mode = Self.mode(of: path)
-        let isReplaced = mode.map { $0 & S_IFMT == S_IFREG } ?? true
+        let isReplaced = (Self.kind(of: path) ?? S_IFREG) == S_IFREG
         let place = isReplaced ? "\(path).\(getpid()).partial" : path
         let descriptor = open(place, O_WRONLY | O_CLOEXEC | (isReplaced ? O_CREAT | O_EXCL : 0), 0o666)
         guard descriptor >= 0 else { throw failure(path) }
@@ -141,6 +142,9 @@ struct ReportWriter {
         return stat(path, &status) == 0 ? status.st_mode : nil
     }
 
+    /// Kind of a file at the end of its links, such as `S_IFIFO`; `nil` if there is none.
+    static func kind(of path: String) -> mode_t? { mode(of: path).map { $0 & S_IFMT } }
+
     /// Whether two paths lead to the same file, which may not be there yet.
     private static func isSame(_ path: String, _ target: String) -> Bool {
         var (one, other) = (stat(), stat())
@@ -148,6 +152,13 @@ struct ReportWriter {
             return one.st_dev == other.st_dev && one.st_ino == other.st_ino
         }
         return URL(fileURLWithPath: path).standardizedFileURL == URL(fileURLWithPath: target).standardizedFileURL
+    }
+
+    /// Whether a file is in a folder, or in one below it.
+    private static func isFolder(_ path: String, of file: String) -> Bool {
+        guard kind(of: path) == S_IFDIR else { return false }
+        let parts = [path, folder(of: file)].map { URL(fileURLWithPath: $0).resolvingSymlinksInPath().pathComponents }
+        return parts[1].starts(with: parts[0])
     }
 
     private static var reason: String { String(cString: strerror(errno)) }

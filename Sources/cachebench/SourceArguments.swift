@@ -30,10 +30,12 @@ struct SourceArguments: ParsableArguments {
     )
     var imageMemoryLimit: Int?
 
-    /// The source's file, if it is one.
+    /// The source's file or folder, if it is one.
     var files: [String] {
         switch source {
-        case .mbtiles(let path)?, .pmtiles(let path)?, .tiff(let path)?, .deepZoom(let path)?, .image(let path)?: [path]
+        case .mbtiles(let path)?, .pmtiles(let path)?, .tiff(let path)?, .image(let path)?, .folder(let path, _)?:
+            [path]
+        case .deepZoom(let path)?: [path, (path as NSString).deletingPathExtension + "_files"]
         default: []
         }
     }

@@ -1,6 +1,5 @@
 import ArgumentParser
 import CacheBenchKit
-import Foundation
 import PanTraces
 import TileCache
 import TileDiskStore
@@ -29,11 +28,8 @@ struct StoreArguments: ParsableArguments {
     )
     var shared: String?
 
-    /// The files of the disk store.
-    var files: [String] {
-        guard let disk else { return [] }
-        return ((try? FileManager.default.contentsOfDirectory(atPath: disk)) ?? []).map { disk + "/" + $0 }
-    }
+    /// The folder of the disk store.
+    var files: [String] { [disk].compactMap { $0 } }
 
     /// Whether there is any store.
     var isAny: Bool { disk != nil || shared != nil }

@@ -110,7 +110,7 @@ struct TuneCommand: ParsableCommand {
         guard storeLimits.isEmpty || !options.tiers.isEmpty else {
             throw ValidationError("--store-limits are limits of a --store")
         }
-        try refuseStandardInput(traces, since: "tune reads its traces many times")
+        try refusePipes(traces, since: "tune reads its traces many times")
         try checks.validate(against: nil)
     }
 

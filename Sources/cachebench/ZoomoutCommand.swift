@@ -48,7 +48,7 @@ struct ZoomoutCommand: ParsableCommand {
 
     @Option(
         "Duration of a load: 40ms, 1.2s, 0.",
-        .time("(40ms, 1.2s) or 0"),
+        .loadLatency,
         default: "40ms; under the real clock the built-in world draws each tile",
         as: "duration"
     )

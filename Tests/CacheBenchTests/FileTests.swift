@@ -103,16 +103,18 @@ struct FileTests {
         arguments: [
             "replay --source image:set --output set", "replay --source mbtiles:./set --output set",
             "warm --source pmtiles:set --disk tiles --output set", "replay --disk tiles --output tiles/tiles.sqlite",
-            "zoomout --disk tiles --output tiles/tiles.sqlite",
+            "zoomout --disk tiles --output tiles/tiles.sqlite", "replay --source xyz:tiles --output tiles/0/0/0.png",
+            "warm --source tms:tiles --disk disk --output tiles/new",
+            "replay --source dzi:a.dzi --output a_files/0_0.png",
         ]
     )
     func aSourceOrStoreIsNotReplaced(words: String) throws {
         let folder = try Folder()
         try folder.write("tiles", to: "set")
-        try folder.write("tiles", to: "tiles/tiles.sqlite")
+        for name in ["tiles/tiles.sqlite", "tiles/0/0/0.png", "a_files/0_0.png"] { try folder.write("tiles", to: name) }
         let outcome = try Program.run(words.split(separator: " ").map(String.init), in: folder.url)
         #expect(outcome.code == 2 && outcome.errors.contains(": another file"), "\(outcome.errors)")
-        for name in ["set", "tiles/tiles.sqlite"] {
+        for name in ["set", "tiles/tiles.sqlite", "tiles/0/0/0.png", "a_files/0_0.png"] {
             #expect(try Data(contentsOf: folder.url.appendingPathComponent(name)) == Data("tiles".utf8))
         }
     }

@@ -109,6 +109,7 @@ struct MessageTests {
         Line(words: "compare -", says: ["compare", "it takes files, not standard input"]),
         Line(words: "tune -", says: ["tune", "it takes files, not standard input"]),
         Line(words: "farm -", says: ["farm", "it takes files, not standard input"]),
+        Line(words: "replay --export-keys keys -", says: ["--export-keys", "it takes files, not standard input"]),
         // Negative numbers.
         Line(words: "replay --viewport -5x10", says: ["'-5x10' is invalid for '--viewport", "WIDTHxHEIGHT"]),
         Line(words: "replay --world -1x-1", says: ["'-1x-1' is invalid for '--world", "WIDTHxHEIGHT"]),
@@ -132,6 +133,10 @@ struct MessageTests {
         Line(words: "replay --disk tiles --disk-limit 1MiB", says: ["'1MiB' is invalid for '--disk-limit", "4MiB to"]),
         Line(words: "replay --memory-limit 3lbs", says: ["'3lbs' is invalid", "64MiB"]),
         Line(words: "replay --clock real --load-times bandwidth:1MB", says: ["--load-times bandwidth needs --clock"]),
+        Line(words: "replay --clock real --load-latency 3601s", says: ["'3601s' is invalid", "at most 1h"]),
+        Line(words: "zoomout --load-latency 2h", says: ["'2h' is invalid", "at most 1h"]),
+        Line(words: "farm --load-latency 2h", says: ["'2h' is invalid", "at most 1h"]),
+        Line(words: "replay --check demands.hitRate>=95", says: ["a share from 0 to 1", "95 is none"]),
         Line(words: "stress --memory-limit 512KiB", says: ["--memory-limit takes 1MiB to 1TiB, not 512KiB"]),
     ]
 
@@ -175,6 +180,25 @@ struct MessageTests {
         #expect(first.hasPrefix(path.prefix(10)) && first.contains("one.csv"), "\(outcome.output)")
         let relative = try Program.run(["replay", "traces/one.csv"], in: folder.url)
         #expect(relative.output.hasPrefix("traces/one.csv "), "\(relative.output)")
+    }
+
+    /// It would be empty when it is read again.
+    @Test(
+        arguments: [
+            "replay --profile <(echo)", "replay --load-times file:<(echo)", "replay --export-keys keys <(echo)",
+            "compare <(echo)", "tune <(echo)", "farm <(echo)",
+        ]
+    )
+    func aPipeIsNotReadTwice(words: String) throws {
+        let folder = try Folder()
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/bash")
+        process.currentDirectoryURL = folder.url
+        process.arguments = ["-c", "'\(try #require(Program.url).path)' \(words) 2>errors"]
+        try process.run()
+        process.waitUntilExit()
+        let errors = try String(contentsOf: folder.url.appendingPathComponent("errors"), encoding: .utf8)
+        #expect(process.terminationStatus == 64 && errors.contains(" is a pipe\n"), "\(errors)")
     }
 
     @Test func tracesWithoutAFolderAreNamed() throws {
