@@ -55,12 +55,14 @@ package enum StressText {
 }
 
 extension String {
-    /// Wraps at spaces to a maximum width, later lines indented.
-    fileprivate func wrapped(to width: Int) -> String {
+    /// Wraps at spaces to a maximum width, later lines indented. A longer word stays whole.
+    func wrapped(to width: Int) -> String {
         guard count > width else { return self }
         var lines: [String] = []
         var rest = self[...]
-        while rest.count > width, let space = rest.prefix(width).lastIndex(of: " "), space > rest.startIndex {
+        while rest.count > width, let space = rest.prefix(width).lastIndex(of: " "),
+            rest[..<space].contains(where: { $0 != " " })
+        {
             lines.append(String(rest[..<space]))
             rest = rest[rest.index(after: space)...]
             rest = Substring(String(repeating: " ", count: 31) + rest)

@@ -23,6 +23,12 @@ import Testing
         #expect(Set(report.faults.keys) == Set(faults.map(\.rawValue)))
     }
 
+    @Test func aLineWithALongWordIsWrapped() {
+        let word = String(repeating: "x", count: 120)
+        let lines = "  rule: \(word) is \(word)".wrapped(to: 100).split(separator: "\n")
+        #expect(lines.map { $0.drop { $0 == " " } } == ["rule:", "\(word)", "is", "\(word)"], "\(lines)")
+    }
+
     /// A layer's properties depend only on the seed and its number, and every feature occurs.
     @Test func layersAreUncommon() throws {
         func pyramid(_ seed: UInt64, _ number: Int, _ features: Set<StressFeature>) throws -> StressShape {
