@@ -5,7 +5,7 @@ import TileCache
 package enum LoadTimes: Hashable, Sendable, CustomStringConvertible {
     case constant
     /// Log-normal with the latency as its median. Each tile's time follows from the seed and the tile alone. `sigma` is
-    /// the standard deviation of the natural logarithm, larger than 0 to 3.
+    /// the standard deviation of the natural logarithm, 0.001 to 3.
     case longTail(sigma: Double)
     /// A link that all loads share, in decoded bytes a second. A tile's bytes arrive after the latency.
     case bandwidth(Double)
@@ -22,7 +22,7 @@ package enum LoadTimes: Hashable, Sendable, CustomStringConvertible {
         case ("constant", nil): self = .constant
         case ("longtail", nil): self = .longTail(sigma: Self.usualSigma)
         case ("longtail", let value?):
-            guard let sigma = QuantityText.number(value, suffix: ""), sigma > 0, sigma <= 3 else { return nil }
+            guard let sigma = QuantityText.number(value, suffix: ""), sigma >= 0.001, sigma <= 3 else { return nil }
             self = .longTail(sigma: sigma)
         case ("bandwidth", let value?):
             guard let bytes = QuantityText.bytes(value), bytes > 0 else { return nil }

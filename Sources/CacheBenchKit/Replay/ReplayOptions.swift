@@ -9,7 +9,8 @@ package enum MemoryLimit: Hashable, Sendable, CustomStringConvertible {
     /// Limit of floor(N (w/T + 2)(h/T + 2)) tiles for a viewport of w x h. Tables are added.
     case screens(Double)
 
-    /// Parses `64MiB`, `1.5GB`, `90tiles`, `4screens`; a bare number is bytes. `nil` for other text.
+    /// Parses `64MiB`, `1.5GB`, `90tiles`, `4screens`; a bare number is bytes. `nil` for other text, and for fewer than
+    /// 0.001 screens: their description would have an exponent, which is not parsed.
     package init?(_ text: String) {
         if let count = QuantityText.number(text, suffix: "tiles") ?? QuantityText.number(text, suffix: "tile") {
             guard count >= 1, count <= 1e12, count == count.rounded() else { return nil }
@@ -17,7 +18,7 @@ package enum MemoryLimit: Hashable, Sendable, CustomStringConvertible {
         } else if let count = QuantityText.number(text, suffix: "screens")
             ?? QuantityText.number(text, suffix: "screen")
         {
-            guard count > 0, count <= 1e9 else { return nil }
+            guard count >= 0.001, count <= 1e9 else { return nil }
             self = .screens(count)
         } else if let bytes = QuantityText.bytes(text), bytes > 0 {
             self = .bytes(bytes)

@@ -14,7 +14,8 @@ import Testing
         }
         #expect(LoadTimes("bandwidth:10MB") == .bandwidth(1e7))
         for text in [
-            "", "constant:1", "longtail:0", "longtail:3.1", "longtail:x", "bandwidth", "bandwidth:0", "file:", "x",
+            "", "constant:1", "longtail:0", "longtail:0.0001", "longtail:3.1", "longtail:x", "bandwidth", "bandwidth:0",
+            "file:", "x",
         ] {
             #expect(LoadTimes(text) == nil, "\(text)")
         }

@@ -67,6 +67,14 @@ import TileCache
         #expect(error(.screens(1e9)) == "--memory-limit 1000000000screens is more than 64 TiB")
     }
 
+    /// A report's flags make it again: a description has no exponent.
+    @Test func limitsAreDescribedAsTheyAreRead() {
+        for text in ["0.001screens", "1000000000screens", "1tiles", "1KiB", "4611686018427387903B"] {
+            #expect(MemoryLimit(text)?.description == text)
+        }
+        #expect(MemoryLimit("0.00005screens") == nil)
+    }
+
     /// The sums of several traces have the scene's flags that were given, and no others.
     @Test func theFlagsOfSeveralTracesHaveTheScene() throws {
         func total(_ change: (inout ReplayOptions) -> Void = { _ in }) throws -> [String: ConfigurationValue] {
