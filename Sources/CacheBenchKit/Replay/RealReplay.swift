@@ -50,7 +50,10 @@ struct RealReplay {
         var frames = try options.frames(of: samples, in: input.scene)
         clock.start()
         while let frame = try frames.next() {
-            clock.sleep(until: frame.time)
+            // In pieces of a tenth of a second: a stop ends the wait for a frame of a slow rate.
+            while clock.now < frame.time, !hooks.shouldStop() {
+                clock.sleep(until: min(frame.time, clock.now + Int64(1e8 * options.speed)))
+            }
             let start = MonotonicTime.now.nanoseconds
             view.update(frame.viewport, at: MonotonicTime(nanoseconds: frame.time))
             let drawn = view.frame()

@@ -28,6 +28,23 @@ import TileCache
         for (part, seconds) in parts { #expect(part == seconds / 4) }
     }
 
+    /// The second frame comes after 100 s.
+    @Test(.timeLimit(.minutes(1))) func aStopEndsTheWaitForAFrame() throws {
+        var options = ReplayOptions()
+        options.clock = .real
+        options.loadLatency = 0
+        options.frameRate = 0.01
+        let calls = Lock(0)
+        let hooks = ReplayHooks(shouldStop: {
+            calls.withLock { calls in
+                calls += 1
+                return calls > 3
+            }
+        })
+        let result = try Replay(options).run(ReplayInput(builtIn: options), hooks: hooks)
+        #expect(result.wasStopped && result.total.trace.frames == 2)
+    }
+
     /// For a session in memory and for a file, the end is known.
     @Test func thePartRisesToAll() throws {
         var options = ReplayOptions()
