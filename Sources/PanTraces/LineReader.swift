@@ -127,11 +127,13 @@ package final class LineReader {
     }
 
     private func unreadable() -> PanTraceError {
-        PanTraceError(
+        // The mark of bytes that are not UTF-8: the file has another name.
+        let isNameReplaced = name.unicodeScalars.contains("\u{FFFD}")
+        return PanTraceError(
             kind: .unreadable,
             file: name,
             line: nil,
-            expected: "a file that can be read",
+            expected: "a file that can be read" + (isNameReplaced ? ", with a name in UTF-8" : ""),
             found: String(cString: strerror(errno))
         )
     }

@@ -202,6 +202,9 @@ import TileCache
             missing?.description
                 == "/no/such/trace.csv: expected a file that can be read, found No such file or directory"
         )
+        // As a name that is not UTF-8 is passed on.
+        let other = #expect(throws: PanTraceError.self) { try PanTraceReader(path: "/no/such/\u{FFFD}.csv") }
+        #expect(other?.description.contains("can be read, with a name in UTF-8, found No such file") == true)
         let folder = #expect(throws: PanTraceError.self) { try PanTraceReader(path: "/") }
         #expect(folder?.kind == .unreadable)
     }
