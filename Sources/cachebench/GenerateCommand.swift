@@ -10,7 +10,7 @@ struct GenerateCommand: ParsableCommand {
         abstract: "Write a pan trace by driving a scroll view with seeded gestures.",
         discussion: """
             The designs: infinite (tiles under an endless zoom), plane (four tiles), zoom (double taps and pinches), \
-            photo (a viewer), pages (a row). The sessions: map and slide (a mouse and its wheel), photo-session (a touch \
+            photo (a viewer), pages (a row of as many views as the world holds). The sessions: map and slide (a mouse and its wheel), photo-session (a touch \
             screen); their strokes, pauses, reversals, speeds and zooms are distributed as recorded ones were.
 
             The same flags give the same trace on every machine. A trace is written as it is made, so that a day takes \

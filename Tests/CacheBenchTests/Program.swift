@@ -16,8 +16,6 @@ enum Program {
     }
 
     /// Runs the program to its end.
-    ///
-    /// - Parameter interruptAfter: Seconds until it gets an interrupt, as Ctrl-C sends it.
     static func run(_ arguments: [String], in folder: URL? = nil) throws -> Outcome {
         let (process, outputs) = try start(arguments, in: folder)
         process.waitUntilExit()
