@@ -52,6 +52,7 @@ struct LearnCommand: ParsableCommand {
             let writer = try ReportWriter(path: output, sparing: paths + replay.files)
             Interruption.watch()
             let progress = Progress()
+            defer { progress.end() }
             let learned = try Learn(options).profile(of: paths, shouldStop: { Interruption.hasCome }) {
                 progress.done($0, of: paths.count, "traces")
             }

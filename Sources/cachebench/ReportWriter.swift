@@ -151,7 +151,12 @@ struct ReportWriter {
         if stat(path, &one) == 0, stat(target, &other) == 0 {
             return one.st_dev == other.st_dev && one.st_ino == other.st_ino
         }
-        return URL(fileURLWithPath: path).standardizedFileURL == URL(fileURLWithPath: target).standardizedFileURL
+        // A folder may be named through a link.
+        func place(_ path: String) -> String {
+            URL(fileURLWithPath: folder(of: path)).resolvingSymlinksInPath().path + "/"
+                + URL(fileURLWithPath: path).lastPathComponent
+        }
+        return place(Self.target(of: path) ?? path) == place(target)
     }
 
     /// Whether a file is in a folder, or in one below it.

@@ -92,6 +92,7 @@ struct StressCommand: ParsableCommand {
             let writer = try ReportWriter(path: output.file.output)
             Interruption.watch()
             let line = Progress()
+            defer { line.end() }
             let report = try Stress(options).run(interruption: { Interruption.hasCome }) {
                 line.show("\(Int($0)) s, \($1) operations, \($2) violations")
             }

@@ -104,6 +104,7 @@ struct ZoomoutCommand: ParsableCommand {
         try Failure.reported {
             let writer = try ReportWriter(path: output.file.output, sparing: self.stores.files)
             let progress = Progress()
+            defer { progress.end() }
             Interruption.watch()
             let stores = try stores.open()
             defer { for store in stores { store.close() } }
