@@ -130,8 +130,8 @@ extension DiskWriter {
             } catch {
                 // The estimate was too low, or the disk is full; freed pages need none of its room. If so many do not
                 // help, the journal lacks room: further evictions, in every batch, would empty the store for nothing.
-                pages = try freePages + estimate
-                guard error.kind == .full, pages <= 4 * estimate else { throw error }
+                guard error.kind == .full, let free = try? freePages, free <= 3 * estimate else { throw error }
+                pages = free + estimate
                 next = done
                 guard try makeFreePages(pages) else { break }
             }
