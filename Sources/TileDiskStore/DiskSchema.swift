@@ -2,6 +2,19 @@
 enum DiskSchema {
     /// Version of the tables; part of the table `store` for ever, under the name `version`.
     static let version = 1
+    /// The same in all versions.
+    private static let store = "CREATE TABLE store(name TEXT PRIMARY KEY, value) WITHOUT ROWID"
+    /// All statements, as SQLite keeps them.
+    private static let tables = [
+        store,
+        "CREATE TABLE namespace(number INTEGER PRIMARY KEY, high INTEGER, low INTEGER, generation INTEGER)",
+        // Small rows, apart from the payloads: the filter and evictions read only these.
+        """
+        CREATE TABLE entry(id INTEGER PRIMARY KEY, namespace INTEGER, generation INTEGER, checksum INTEGER,
+        bytes INTEGER, cost INTEGER, uses INTEGER, priority REAL, header BLOB)
+        """,
+        "CREATE TABLE payload(id INTEGER PRIMARY KEY, bytes BLOB)",
+    ]
     /// "TCST", in the header of the file.
     private static let application = 0x5443_5354
 
@@ -30,20 +43,26 @@ enum DiskSchema {
 
     /// Reads which tables there are. Rolls back what a killed process has left.
     static func state(_ connection: SQLConnection) throws(SQLFailure) -> State {
-        guard try connection.number("SELECT count(*) FROM sqlite_schema") ?? 0 > 0 else { return .empty }
+        var found: [String] = []
+        // A file may have a view of the name sqlite_schema.
+        try connection.run("SELECT sql FROM sqlite_master") { row in
+            found.append(String(decoding: row.bytes(0) ?? UnsafeRawBufferPointer(start: nil, count: 0), as: UTF8.self))
+        }
+        guard !found.isEmpty else { return .empty }
         guard try connection.number("PRAGMA application_id") == application else {
             // A damaged number of a store: its tables are there.
-            let tables = "SELECT count(*) FROM sqlite_schema WHERE name IN ('store', 'namespace', 'entry', 'payload')"
+            let tables = "SELECT count(*) FROM sqlite_master WHERE name IN ('store', 'namespace', 'entry', 'payload')"
             return try connection.number(tables) == 4 ? .unusable : .foreign
         }
-        guard let header = try connection.number("PRAGMA user_version"),
+        // A view, a trigger or a generated column is the file's own program, which may never end.
+        guard let header = try connection.number("PRAGMA user_version"), found.contains(store),
             let stored = try connection.number("SELECT value FROM store WHERE name = 'version'"),
             try connection.number("PRAGMA page_size") == DiskBudget.pageBytes
         else { return .unusable }
         // Twice, so that a damaged number is not mistaken for a later version.
         guard header == stored, header > 0 else { return .unusable }
         if header > version { return .newer(header) }
-        return header == version ? .current : .unusable
+        return header == version && found.sorted() == tables.sorted() ? .current : .unusable
     }
 
     /// Creates the tables in an empty file.
@@ -54,18 +73,7 @@ enum DiskSchema {
         try connection.run("BEGIN IMMEDIATE")
         try connection.run("PRAGMA application_id = \(application)")
         try connection.run("PRAGMA user_version = \(version)")
-        try connection.run("CREATE TABLE store(name TEXT PRIMARY KEY, value) WITHOUT ROWID")
-        try connection.run(
-            "CREATE TABLE namespace(number INTEGER PRIMARY KEY, high INTEGER, low INTEGER, generation INTEGER)"
-        )
-        // Small rows, apart from the payloads: the filter and evictions read only these.
-        try connection.run(
-            """
-            CREATE TABLE entry(id INTEGER PRIMARY KEY, namespace INTEGER, generation INTEGER, checksum INTEGER,
-            bytes INTEGER, cost INTEGER, uses INTEGER, priority REAL, header BLOB)
-            """
-        )
-        try connection.run("CREATE TABLE payload(id INTEGER PRIMARY KEY, bytes BLOB)")
+        for table in tables { try connection.run(table) }
         try connection.run("INSERT INTO store VALUES ('version', \(version)), ('entries', 0), ('clock', 0.0)")
         try connection.run("COMMIT")
     }

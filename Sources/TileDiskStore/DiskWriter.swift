@@ -56,9 +56,12 @@ final class DiskWriter {
         if pages > budget.maximumPages { budget = DiskBudget(pages: pages) }
         var generations: [Int: UInt64] = [:]
         var numbers: [TileStoreNamespace: Int] = [:]
-        try connection.run("SELECT number, high, low, generation FROM namespace") {
+        try connection.run("SELECT number, high, low, generation FROM namespace LIMIT \(Self.mostNamespaces + 1)") {
             numbers[TileStoreNamespace(high: $0.bits(1), low: $0.bits(2))] = $0.number(0)
             generations[$0.number(0)] = $0.bits(3)
+        }
+        guard generations.count <= Self.mostNamespaces else {
+            throw SQLFailure(damage: "there are too many namespaces")
         }
         guard generations.keys.allSatisfy({ (1...Int(Int32.max)).contains($0) }) else {
             throw SQLFailure(SQLITE_CORRUPT, "the number of a namespace is out of range")

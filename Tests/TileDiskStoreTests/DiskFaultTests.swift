@@ -175,6 +175,32 @@ import TileCache
         #expect(store.statistics.memorySize < .mebibytes(64))
     }
 
+    /// Nothing of a file's own runs: a view, a trigger or an expression may take for ever. Nor are all of the namespaces
+    /// read that a file may have.
+    @Test(arguments: [
+        "CREATE VIEW other AS SELECT 1",
+        "DROP TABLE payload; CREATE VIEW payload AS SELECT 1 AS id, x'00' AS bytes",
+        "DROP TABLE store; CREATE VIEW store AS SELECT 'version' AS name, 1 AS value",
+        "CREATE TRIGGER other AFTER INSERT ON entry BEGIN DELETE FROM payload; END",
+        "ALTER TABLE entry ADD COLUMN other AS (1)",
+        "CREATE INDEX other ON entry(priority)",
+        """
+        WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n LIMIT \(DiskWriter.mostNamespaces))
+        INSERT INTO namespace SELECT i, i, i, 0 FROM n
+        """,
+    ]) func aFileWithOtherTablesIsReplaced(statement: String) throws {
+        let folder = ScratchFolder()
+        try Self.work(Self.open(folder), seed: 1, steps: 10)
+        var database: OpaquePointer?
+        #expect(sqlite3_open(folder.database, &database) == SQLITE_OK)
+        #expect(sqlite3_exec(database, statement, nil, nil, nil) == SQLITE_OK)
+        sqlite3_close(database)
+        let store = try Self.open(folder)
+        #expect(store.statistics.resets == 1 && store.statistics.entries == 0)
+        Self.work(store, seed: 2, steps: 10)
+        #expect(Self.verify(store, statement) > 0)
+    }
+
     @Test func aReadOnlyDisk() throws {
         let folder = ScratchFolder()
         let key = MadeEntry.key(1)

@@ -201,23 +201,21 @@ import TileCache
     @Test func entriesThatCannotBeDeletedAreDamage() throws {
         let folder = ScratchFolder()
         let trigger = "CREATE TRIGGER keep BEFORE DELETE ON entry BEGIN SELECT RAISE(IGNORE); END"
-        try Self.fill(Self.open(folder))
-        _ = try Self.sql(folder, trigger)
         do {
             let store = try Self.open(folder)
+            Self.fill(store)
+            _ = try Self.sql(folder, trigger)
             #expect(store.statistics.resets == 0 && store.bytes(MadeEntry.key(39)) != nil)
             Self.fill(store, 40..<120)
             #expect(store.statistics.resets == 1 && store.statistics.failures == 1)
             #expect(store.bytes(MadeEntry.key(119)) != nil && store.bytes(MadeEntry.key(1)) == nil)
         }
-        // While it is opened, with a limit that it exceeds.
+        // While the limit is lowered.
         let large = ScratchFolder()
-        do {
-            let store = try TileDiskStore(path: large.path, byteLimit: .mebibytes(8), options: .test())
-            Self.fill(store, 0..<100)
-        }
+        let store = try TileDiskStore(path: large.path, byteLimit: .mebibytes(8), options: .test())
+        Self.fill(store, 0..<100)
         _ = try Self.sql(large, trigger)
-        let store = try Self.open(large)
+        #expect(try !store.setByteLimit(.mebibytes(4)))
         #expect(store.statistics.resets == 1 && store.statistics.entries == 0)
         Self.fill(store, 0..<8)
         #expect(store.bytes(MadeEntry.key(1)) != nil)
