@@ -133,10 +133,13 @@ final class DiskFolder: Sendable {
     }
 
     /// Bytes of all files.
-    var byteCount: Int {
-        ["tiles.sqlite", "tiles.sqlite-journal"].reduce(0) { sum, name in
-            var status = stat()
-            return stat(resolvedPath + "/" + name, &status) == 0 ? sum + Int(status.st_size) : sum
-        }
+    var byteCount: Int { Self.size(database) + Self.size(database + "-journal") }
+
+    /// Whether a process has left a transaction that is to be rolled back.
+    var hasJournal: Bool { Self.size(database + "-journal") > 0 }
+
+    private static func size(_ path: String) -> Int {
+        var status = stat()
+        return stat(path, &status) == 0 ? Int(status.st_size) : 0
     }
 }

@@ -43,10 +43,13 @@ final class DiskStoreCore: @unchecked Sendable {
             do {
                 writer = try Self.open(folder, limit: limit, options: options)
             } catch let error as SQLFailure
-                where !folder.isReadOnly && (error.kind == .damaged || error.kind == .full && folder.byteCount > limit)
+                where !folder.isReadOnly
+                && (error.kind == .damaged || error.kind == .full && folder.byteCount > limit
+                    || error.kind == .io && folder.hasJournal)
             {
                 // On a full disk there is no room for a journal, so that nothing can be evicted: a limit that was
-                // lowered for that reason is met without the entries.
+                // lowered for that reason is met without the entries. A damaged journal may state a size that no file
+                // can have; it would fail each time.
                 folder.removeFiles()
                 state.withLock { $0.counts.resets += 1 }
                 writer = try Self.open(folder, limit: limit, options: options)

@@ -23,7 +23,9 @@ struct SQLFailure: Error {
         case busy
         /// The store is closed.
         case closed
-        /// Everything else: I/O errors, no memory.
+        /// A file cannot be read or written.
+        case io
+        /// Everything else: no memory, no file descriptors.
         case failed
     }
 
@@ -43,6 +45,8 @@ struct SQLFailure: Error {
             case SQLITE_READONLY: code == SQLITE_READONLY | 4 << 8 ? .damaged : .readOnly
             case SQLITE_FULL: .full
             case SQLITE_BUSY, SQLITE_LOCKED: .busy
+            // SQLITE_IOERR_NOMEM says nothing about the file.
+            case SQLITE_IOERR: code == SQLITE_IOERR | 12 << 8 ? .failed : .io
             default: .failed
             }
     }

@@ -118,6 +118,27 @@ import TileCache
         #expect(found > 100 && corrupt > 5 && resets > 5, "\(found) found, \(corrupt) corrupt, \(resets) resets")
     }
 
+    /// The journal of a process that was ended states how long the file was before.
+    @Test func aDamagedJournalIsRemoved() throws {
+        let (folder, disk) = (ScratchFolder(), FaultyDisk())
+        try Self.work(Self.open(folder), seed: 1, steps: 12)
+        disk.set(.powerCut(after: 12))
+        do {
+            let store = try Self.open(folder, disk)
+            Self.work(store, seed: 2, steps: 20)
+            store.flush()
+        }
+        let journal = URL(filePath: folder.database + "-journal")
+        var bytes = try Data(contentsOf: journal)
+        try #require(bytes.count > 512)
+        bytes.replaceSubrange(16..<20, with: [127, 255, 255, 255])
+        try bytes.write(to: journal)
+        let store = try Self.open(folder)
+        #expect(store.statistics.resets == 1)
+        Self.work(store, seed: 3, steps: 10)
+        #expect(Self.verify(store, "after a damaged journal") > 0)
+    }
+
     @Test(arguments: ["", "not a database", String(repeating: "SQLite format 3\0", count: 4096)])
     func filesThatAreNoDatabase(contents: String) throws {
         let folder = ScratchFolder()
