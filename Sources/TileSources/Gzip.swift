@@ -5,22 +5,34 @@ enum Gzip {
     /// Decompresses what begins as gzip does, whatever the headers of an answer say. Returns other bytes as they are.
     ///
     /// Neither an image nor JSON nor XML begins so.
-    static func plain(_ bytes: [UInt8], limit: Int) -> Result<[UInt8], TileLoadFailure> {
-        bytes.starts(with: [0x1F, 0x8B]) ? inflate(bytes, limit: limit) : .success(bytes)
+    static func plain(
+        _ bytes: [UInt8],
+        limit: Int,
+        hold: (Int) -> Bool = { _ in true }
+    ) -> Result<[UInt8], TileLoadFailure> {
+        bytes.starts(with: [0x1F, 0x8B]) ? inflate(bytes, limit: limit, hold: hold) : .success(bytes)
     }
 
     /// Decompresses the first member.
     ///
     /// - Parameters:
     ///   - limit: Maximum bytes of the result; not more than twice that is allocated.
-    static func inflate(_ bytes: [UInt8], limit: Int) -> Result<[UInt8], TileLoadFailure> {
+    ///   - hold: Counts the bytes in memory, `bytes` and the result's, before they are; returns whether there is room.
+    static func inflate(
+        _ bytes: [UInt8],
+        limit: Int,
+        hold: (Int) -> Bool = { _ in true }
+    ) -> Result<[UInt8], TileLoadFailure> {
+        let noRoom = TileLoadFailure(.noRoom, "the cache has no room for what comes of \(bytes.count) bytes of gzip")
         var stream = z_stream()
         // 15 bits of window, and 16 for gzip alone.
         guard inflateInit2_(&stream, 31, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
             return .failure(TileLoadFailure(.unreadable, "there is no memory for gzip"))
         }
         defer { inflateEnd(&stream) }
-        var output = [UInt8](repeating: 0, count: min(limit, max(4 * bytes.count, 1024)))
+        let first = min(limit, max(4 * bytes.count, 1024))
+        guard hold(bytes.count + first) else { return .failure(noRoom) }
+        var output = [UInt8](repeating: 0, count: first)
         var written = 0
         var input = bytes
         return input.withUnsafeMutableBufferPointer { input in
@@ -42,7 +54,10 @@ enum Gzip {
                     guard output.count < limit else {
                         return .failure(TileLoadFailure(.tooLarge, "more than \(limit) bytes come of gzip"))
                     }
-                    output += [UInt8](repeating: 0, count: min(output.count, limit - output.count))
+                    let more = min(output.count, limit - output.count)
+                    // The old array, too, while it is copied.
+                    guard hold(bytes.count + 2 * output.count + more) else { return .failure(noRoom) }
+                    output.append(contentsOf: repeatElement(0, count: more))
                 case Z_OK where stream.avail_in > 0: continue
                 case Z_OK, Z_BUF_ERROR: return .failure(TileLoadFailure(.truncated, "the gzip data end too early"))
                 default: return .failure(TileLoadFailure(.undecodable, "gzip data were expected"))

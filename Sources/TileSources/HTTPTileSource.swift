@@ -238,7 +238,11 @@ final class HTTPDelivery: Sendable {
         let tile = request.tile
         var answer = answer
         // Some servers compress in spite of `identity`.
-        do { answer.bytes = try Gzip.plain(answer.bytes, limit: largestTile).get() } catch {
+        do {
+            answer.bytes = try Gzip.plain(answer.bytes, limit: largestTile) {
+                request.holdsEncoded(.bytes($0))
+            }.get()
+        } catch {
             counter.count(error, of: address)
             kept.forget(tile)
             return request.fail(error.cause == .tooLarge ? .permanent : .transient(retryAfter: .seconds(1)))

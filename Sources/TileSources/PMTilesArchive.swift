@@ -93,8 +93,13 @@ final class PMTilesArchive: Sendable {
     }
 
     /// A tile's own bytes, from those in the archive.
-    func decompressed(_ bytes: [UInt8]) -> Result<[UInt8], TileLoadFailure> {
-        header.tileCompression == .gzip ? Gzip.inflate(bytes, limit: largestTile) : .success(bytes)
+    ///
+    /// - Parameter hold: Counts bytes in memory; returns whether there is room.
+    func decompressed(
+        _ bytes: [UInt8],
+        hold: (Int) -> Bool = { _ in true }
+    ) -> Result<[UInt8], TileLoadFailure> {
+        header.tileCompression == .gzip ? Gzip.inflate(bytes, limit: largestTile, hold: hold) : .success(bytes)
     }
 
     /// Gets a leaf directory, from memory or from the file.

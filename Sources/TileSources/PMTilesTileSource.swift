@@ -121,9 +121,11 @@ public final class PMTilesTileSource: TileSource, TileDecoder, MemoryReportingSo
                 delivery.counter.count { $0.cancelled += 1 }
                 request.cancel()
             case .read(.bytes(let bytes)):
+                // Before the request is completed: what it holds counts until then.
+                let image = archive.decompressed(bytes, hold: client.hold)
                 request.complete { pixels in
                     if !archive.reader.isStorable { pixels.freshness = .notStored }
-                    let failure = archive.write(bytes, place, of: subject, with: delivery, into: &pixels)
+                    let failure = delivery.write(image, place, of: subject, into: &pixels)
                     if let failure { throw failure }
                     return .pixels
                 }
@@ -144,7 +146,7 @@ public final class PMTilesTileSource: TileSource, TileDecoder, MemoryReportingSo
         case .read(.cancelled): throw TileFailure.transient(retryAfter: .zero)
         case .read(.bytes(let bytes)):
             let place = ImagePlacement(tileSize: tileSize)
-            let failure = archive.write(bytes, place, of: subject(of: tile), with: delivery, into: &pixels)
+            let failure = delivery.write(archive.decompressed(bytes), place, of: subject(of: tile), into: &pixels)
             if let failure { throw failure }
             return .pixels
         }
@@ -174,23 +176,6 @@ extension PMTilesArchive {
 
     /// Maximum bytes of the metadata, before and after decompression.
     private static let largestMetadata = 4 << 20
-
-    /// Decompresses and decodes a tile.
-    fileprivate func write(
-        _ bytes: [UInt8],
-        _ place: ImagePlacement,
-        of subject: String,
-        with delivery: TileDelivery,
-        into pixels: inout TilePixels
-    ) -> TileFailure? {
-        switch decompressed(bytes) {
-        case .failure(let failure):
-            delivery.counter.count(failure, of: subject)
-            return .permanent
-        case .success(let image):
-            return image.withUnsafeBytes { delivery.write($0, place, of: subject, into: &pixels) }
-        }
-    }
 
     /// Gets a tile's bytes and waits.
     fileprivate func tile(_ id: UInt64, of subject: String) -> RangeTileEnd {
@@ -232,6 +217,24 @@ extension PMTilesArchive {
         switch Gzip.inflate(bytes, limit: Self.largestMetadata) {
         case .failure(let failure): throw TileSourceError(reader.name, "its metadata: \(failure.message)")
         case .success(let text): return String(decoding: text, as: UTF8.self)
+        }
+    }
+}
+
+extension TileDelivery {
+    /// Decodes a tile, unless it could not be decompressed.
+    fileprivate func write(
+        _ image: Result<[UInt8], TileLoadFailure>,
+        _ place: ImagePlacement,
+        of subject: String,
+        into pixels: inout TilePixels
+    ) -> TileFailure? {
+        switch image {
+        case .failure(let failure):
+            counter.count(failure, of: subject)
+            return failure.cause == .noRoom ? .transient(retryAfter: .seconds(1)) : .permanent
+        case .success(let image):
+            return image.withUnsafeBytes { write($0, place, of: subject, into: &pixels) }
         }
     }
 }

@@ -328,4 +328,19 @@ import Testing
             #expect(scene.cache.shutdown())
         }
     }
+
+    /// A few kilobytes of gzip become megabytes, which count against the limit before they are in memory.
+    @Test func whatComesOfGzipNeedsRoom() throws {
+        let body = MadePMTiles.gzip(TestImage(width: 32, height: 32).png + [UInt8](repeating: 0, count: 4 << 20))
+        let server = try #require(ModelServer { _ in .init(body: body) })
+        let scene = try Scene(server.template)
+        #expect(
+            settled {
+                _ = scene.drawn()
+                return scene.source.statistics.failureCount > 0
+            }
+        )
+        #expect(Array(scene.source.statistics.failures.keys) == [.noRoom])
+        #expect(scene.cache.shutdown())
+    }
 }

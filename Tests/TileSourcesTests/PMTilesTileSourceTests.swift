@@ -45,6 +45,25 @@ import Testing
 
     private func write(_ bytes: [UInt8]) -> String { folder.write(bytes, to: "made.pmtiles") }
 
+    /// A few kilobytes of gzip become megabytes, which count against the limit before they are in memory.
+    @Test func whatComesOfGzipNeedsRoom() throws {
+        var made = MadePMTiles()
+        made.tileCompression = 2
+        made.add(0, Self.image(0, 0, 0).png + [UInt8](repeating: 0, count: 4 << 20))
+        let source = try PMTilesTileSource(write(made.bytes()))
+        let cache = try TileCache(byteLimit: .mebibytes(1), workers: 1)
+        let view = cache.makeView(layers: [try source.addLayer(to: cache)])
+        #expect(
+            settled {
+                view.update(TileViewport(center: WorldPoint(x: 16, y: 16), width: 32, height: 32))
+                _ = view.frame()
+                return source.statistics.failureCount > 0
+            }
+        )
+        #expect(Array(source.statistics.failures.keys) == [.noRoom])
+        #expect(cache.shutdown())
+    }
+
     @Test(
         arguments: [
             (0, 1, 2, 1, true), (0, 1, 1, 0, false), (5, 1, 2, 1, true), (3, 2, 1, 2, false), (3, 3, 2, 2, true),
