@@ -127,9 +127,8 @@ final class HTTPTileJob: HTTPJob {
             delivery.counter.count { $0.absent += 1 }
             delivery.kept.forget(request.tile)
             request.completeAbsent(freshness: fetch.freshness(options).stored())
-        case .failed(let cause, _, let mayPass, _):
-            let isForGood = !mayPass && cause != .noRoom
-            request.fail(isForGood ? .permanent : .transient(retryAfter: .seconds(1)))
+        case .failed(let cause, _, let mayPass, let seconds):
+            request.fail(RetryRule.failure(cause, mayPass: mayPass, retryAfterSeconds: seconds))
         }
     }
 

@@ -275,14 +275,13 @@ final class HTTPRangeJob: HTTPJob {
     func rest() { ranges.rest(self) }
 
     func finish(_ fetch: HTTPFetch, _ end: FetchEnd, _ options: HTTPTileOptions) {
-        guard case .failed(let cause, let message, let mayPass, _) = end else {
+        guard case .failed(let cause, let message, let mayPass, let seconds) = end else {
             let size = fetch.answer.contentRange.flatMap { ContentRange($0)?.size } ?? 0
             let isStorable = fetch.freshness(options).isStorable
             return ranges.finish(self, .bytes(fetch.body), answer: (RangePin(fetch.answer, size: size), isStorable))
         }
-        let isForGood = !mayPass && cause != .noRoom
-        let failure = TileLoadFailure(cause, message)
-        let end = RangeEnd.failed(isForGood ? .permanent : .transient(retryAfter: .seconds(1)), failure)
+        let failure = RetryRule.failure(cause, mayPass: mayPass, retryAfterSeconds: seconds)
+        let end = RangeEnd.failed(failure, TileLoadFailure(cause, message))
         ranges.finish(self, end, refused: cause == .noRoom ? state.withLock { $0.refused } : [])
     }
 

@@ -62,4 +62,10 @@ struct RetryRule {
         let wait = full - Int(Double(full) / 2 * dice)
         return min(max(wait, min(retryAfterSeconds, Self.longest / 1000) * 1000), Self.longest)
     }
+
+    /// Tells the cache what the last attempt's failure means.
+    static func failure(_ cause: TileLoadFailureCause, mayPass: Bool, retryAfterSeconds: Int) -> TileFailure {
+        guard mayPass || cause == .noRoom else { return .permanent }
+        return .transient(retryAfter: .seconds(min(max(retryAfterSeconds, 1), longest / 1000)))
+    }
 }

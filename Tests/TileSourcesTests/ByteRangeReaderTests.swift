@@ -114,6 +114,25 @@ import Testing
         #expect(try #require(counter.statistics.lastFailure).contains("file: bytes 5-8: the server answered"))
     }
 
+    /// The cache waits as long as the server asks for, up to 30 s, after the last attempt too.
+    @Test(arguments: [(0, 1), (20, 20), (3600, 30)]) func theCacheWaitsAsTheServerAsks(asked: Int, wait: Int) throws {
+        let server = try #require(
+            RangeServer(bytes) { content in
+                content.change = { number, _, answer in
+                    if number > 0 { answer = .init(status: 503, headers: ["Retry-After: \(asked)"]) }
+                }
+            }
+        )
+        let (reader, _) = try open(server.address) { $0.retries = 0 }
+        let answer = Awaited<RangeEnd>()
+        reader.read(5..<9, for: RangeClient(isDemand: true)) { answer.set($0) }
+        guard case .failed(let failure, _) = answer.wait() else {
+            Issue.record("the server is busy")
+            return
+        }
+        #expect(failure == .transient(retryAfter: .seconds(wait)))
+    }
+
     /// A request that waits for another attempt has no connection, and keeps no other read waiting.
     @Test func readsPassARequestThatWaits() throws {
         let server = try #require(
