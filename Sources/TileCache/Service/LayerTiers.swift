@@ -39,6 +39,8 @@ final class LayerTiers: Sendable {
         var counts: [TileCacheStatistics.StoreCounts]
         /// Mean times of look-ups, in nanoseconds; 0 until one has ended.
         var times: [Int64]
+        /// Look-ups of a slow store since the last one that measured it.
+        var unmeasured: [Int]
         var sourceTime: Int64
         var hasExpiry = false
         /// Generations that a store could not keep, by its index.
@@ -92,7 +94,8 @@ final class LayerTiers: Sendable {
         namespace = TileStoreNamespace(dataSet: stores.dataSet, shape: shapes[shapes.count - 1], settings: settings)
         let counts = [TileCacheStatistics.StoreCounts](repeating: .init(), count: stores.stores.count)
         let times = [Int64](repeating: 0, count: stores.stores.count)
-        state = Lock(State(counts: counts, times: times, sourceTime: expectedTime))
+        let unmeasured = times.map { _ in 0 }
+        state = Lock(State(counts: counts, times: times, unmeasured: unmeasured, sourceTime: expectedTime))
     }
 
     /// Leaves the stores alone until `open()`: an invalidation of the same data has not ended.
@@ -258,8 +261,13 @@ final class LayerTiers: Sendable {
             // A store that waits while another process loads the tile takes about as long as the source.
             let longest = 2 * state.sourceTime + Self.slack
             guard presence == .unknown, state.times[index] > longest else { return presence != .absent }
+            state.unmeasured[index] += 1
+            if state.unmeasured[index] == 64 {
+                state.unmeasured[index] = 0
+                return true
+            }
             state.counts[index].skipped += 1
-            return state.counts[index].skipped % 64 == 0
+            return false
         }
     }
 

@@ -21,7 +21,9 @@ import Testing
             let tiers = try tiers()
             tiers.note(0, hit: true, took: took)
             #expect(tiers.isWorthAsking(0, .present) && !tiers.isWorthAsking(0, .absent))
-            return (1...128).filter { _ in tiers.isWorthAsking(0, .unknown) }
+            let asked = (1...128).filter { _ in tiers.isWorthAsking(0, .unknown) }
+            #expect(tiers.counts[0].skipped == 128 - asked.count)
+            return asked
         }
         #expect(try asked(took: 25_000_000) == Array(1...128))
         #expect(try asked(took: 25_000_001) == [64, 128])
