@@ -158,16 +158,8 @@ import Testing
             observations: []
         )
         let snapshot = ViewSnapshot(viewport: viewport, selection: TileLevelSelection(), margin: 1, layers: [shown])
-        let context = PlanContext(
-            now: 0,
-            workers: 4,
-            loadLatency: 40_000_000,
-            capacityTiles: 100,
-            effort: 0.5,
-            residency: { _ in .none }
-        )
         var planner = Planner()
-        let plan = planner.makePlan(of: [(id: 0, snapshot: snapshot)], context: context)
+        let plan = planner.makePlan(of: [(id: 0, snapshot: snapshot)], context: .empty())
         #expect(plan.entries.map(\.key.coordinate.row) == [1, 2, 0, 3])
         #expect(plan.entries.map(\.reason) == [.demand, .demand, .margin, .margin])
     }

@@ -33,15 +33,7 @@ import Testing
             ]
         )
         var planner = Planner()
-        let context = PlanContext(
-            now: 0,
-            workers: 4,
-            loadLatency: 40_000_000,
-            capacityTiles: 200,
-            effort: 0.5,
-            residency: { _ in .none }
-        )
-        let plan = planner.makePlan(of: [(id: 0, snapshot: snapshot)], context: context)
+        let plan = planner.makePlan(of: [(id: 0, snapshot: snapshot)], context: .empty())
         #expect(!plan.entries.isEmpty)
         #expect(Set(plan.entries.map(\.key.level)) == [level - 2, level])
     }

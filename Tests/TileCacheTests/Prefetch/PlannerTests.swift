@@ -41,24 +41,16 @@ import Testing
     /// Wishes of several views or layers are in one order, equal ones in that of the views. One policy's keep their own.
     @Test(arguments: [false, true]) func wishesOfAllPoliciesAreOrderedByWorth(areOfOneView: Bool) {
         let (first, second) = (Fixed(values: [5, 3, 1]), Fixed(values: [4, 3, 2]))
-        let context = PlanContext(
-            now: 0,
-            workers: 4,
-            loadLatency: 40_000_000,
-            capacityTiles: 200,
-            effort: 0.5,
-            residency: { _ in .none }
-        )
         var planner = Planner(
             policies: areOfOneView
                 ? [0: [LayerID(0): first, LayerID(1): second]] : [0: [LayerID(0): first], 1: [LayerID(1): second]]
         )
         let views = areOfOneView ? [view(0, layers: 0..<2)] : [view(0, layers: 0..<1), view(1, layers: 1..<2)]
-        let plan = planner.makePlan(of: views, context: context)
+        let plan = planner.makePlan(of: views, context: .empty())
         #expect(plan.entries.map(\.value) == [5, 4, 3, 3, 2, 1])
         #expect(plan.entries.map(\.key.layer) == [0, 1, 0, 1, 1, 0])
         var single = Planner(policies: [0: [LayerID(0): Fixed(values: [1, 5, 3])]])
-        #expect(single.makePlan(of: [view(0, layers: 0..<1)], context: context).entries.map(\.value) == [1, 5, 3])
+        #expect(single.makePlan(of: [view(0, layers: 0..<1)], context: .empty()).entries.map(\.value) == [1, 5, 3])
     }
 
     /// Wishes for one tile, as much as there are policies.

@@ -36,16 +36,9 @@ import Testing
                 let viewport = TileViewport(center: center, width: 1000, height: 700, scale: 1)
                 return (id: id, snapshot: snapshot(viewport, time: time))
             }
-            let context = PlanContext(
-                now: time,
-                workers: 4,
-                loadLatency: 40_000_000,
-                capacityTiles: 200,
-                effort: 0.5,
-                residency: { _ in .none },
-                isNear: { _ in false },
-                allowances: [allowance]
-            )
+            var context = PlanContext.empty(now: time)
+            context.isNear = { _ in false }
+            context.allowances = [allowance]
             plan = planner.makePlan(of: views, context: context)
         }
         return plan

@@ -5,14 +5,8 @@ import Testing
 /// What layers may load ahead of need, in the service.
 @Suite(.timeLimit(.minutes(15))) struct AllowanceTests {
     private func context(near: Set<TileKey> = []) -> PlanContext {
-        var context = PlanContext(
-            now: 0,
-            workers: 4,
-            loadLatency: 40_000_000,
-            capacityTiles: 100,
-            effort: 0.5,
-            residency: { $0.coordinate.column == 7 ? .compressed : .none }
-        )
+        var context = PlanContext.empty()
+        context.residency = { $0.coordinate.column == 7 ? .compressed : .none }
         context.isNear = { near.contains($0) }
         return context
     }

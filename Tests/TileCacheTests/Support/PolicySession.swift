@@ -89,6 +89,20 @@ struct PolicySession {
     func level(scale: Double) -> Int { TileLevelSelection().level(for: scale, in: pyramid) }
 }
 
+extension PlanContext {
+    /// Four workers, loads of 40 ms, memory for 200 tiles. No tile is resident.
+    static func empty(now: Int64 = 0) -> PlanContext {
+        PlanContext(
+            now: now,
+            workers: 4,
+            loadLatency: 40_000_000,
+            capacityTiles: 200,
+            effort: 0.5,
+            residency: { _ in .none }
+        )
+    }
+}
+
 extension TileViewport {
     static func at(_ x: Double, _ y: Double, scale: Double = 1, width: Double = 1000, height: Double = 700)
         -> TileViewport
