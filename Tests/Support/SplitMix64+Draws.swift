@@ -1,6 +1,7 @@
 package import TileCache
 
-extension SplitMix64 {
+/// Draws of the standard library, too.
+extension SplitMix64: RandomNumberGenerator {
     /// A number in 0 ..< bound.
     package mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
 

@@ -1,17 +1,4 @@
-/// Repeatable random numbers (SplitMix64), so that a failing case can be repeated.
-package struct TileRandom: RandomNumberGenerator {
-    package var state: UInt64
-
-    package init(_ seed: UInt64) { state = seed }
-
-    package mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-        return z ^ (z >> 31)
-    }
-}
+package import TileCache
 
 /// Kinds of contents for different paths of the codec.
 package enum TileContents: CaseIterable {
@@ -26,7 +13,7 @@ package enum TileContents: CaseIterable {
     /// One colour except for one pixel.
     case speck
 
-    package func pixels(width: Int, height: Int, bytesPerPixel: Int, random: inout TileRandom) -> [UInt8] {
+    package func pixels(width: Int, height: Int, bytesPerPixel: Int, random: inout SplitMix64) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: width * height * bytesPerPixel)
         let colors = (0..<4).map { _ in (0..<bytesPerPixel).map { _ in UInt8.random(in: 0...255, using: &random) } }
         let cell = Int.random(in: 3...9, using: &random)

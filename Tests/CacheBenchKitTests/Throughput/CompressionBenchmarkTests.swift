@@ -8,7 +8,7 @@ import Testing
 /// Report of the codec's benchmark.
 @Suite struct CompressionBenchmarkTests {
     private static func drawn() -> [CodecBenchmark.Tile] {
-        var random = TileRandom(1)
+        var random = SplitMix64(seed: 1)
         return [("b", TileContents.slopes), ("a", .drawing), ("noise", .noise), ("flat", .speck)].map {
             name,
             contents in

@@ -12,7 +12,7 @@ import Testing
     private func bytes<Number>(_ numbers: [Number]) -> [UInt8] { numbers.withUnsafeBytes { [UInt8]($0) } }
 
     @Test func picturesAreFilteredAndDrawingsAreNot() {
-        var random = TileRandom(1)
+        var random = SplitMix64(seed: 1)
         for format in [TilePixelFormat.rgba8, .bgra8, .gray8, .rgba16] {
             let bytesPerPixel = format.bytesPerPixel ?? 0
             let slopes = (0..<64 * 64 * bytesPerPixel).map { UInt8(truncatingIfNeeded: $0 / bytesPerPixel * 3) }

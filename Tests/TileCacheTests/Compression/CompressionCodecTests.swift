@@ -9,7 +9,7 @@ import Testing
     func everyTileComesBack(format: TilePixelFormat, contents: TileContents) throws {
         let codec = try TileCodec(maximumTileBytes: 300 * 300 * 8)
         let bytesPerPixel = try #require(format.bytesPerPixel)
-        var random = TileRandom(17)
+        var random = SplitMix64(seed: 17)
         var sizes = [(1, 1), (1, 2), (2, 1), (1, 300), (300, 1), (64, 64), (256, 256)]
         sizes += (0..<20).map { _ in
             (Int.random(in: 1...300, using: &random), Int.random(in: 1...80, using: &random))
@@ -30,7 +30,7 @@ import Testing
     func everyFilterComesBack(format: TilePixelFormat) throws {
         let codec = try TileCodec(maximumTileBytes: 1 << 20)
         let bytesPerPixel = try #require(format.bytesPerPixel)
-        var random = TileRandom(5)
+        var random = SplitMix64(seed: 5)
         for filter in TileFilter.allCases where filter.applies(to: format) {
             for contents in TileContents.allCases {
                 let pixels = contents.pixels(width: 97, height: 61, bytesPerPixel: bytesPerPixel, random: &random)
@@ -85,7 +85,7 @@ import Testing
 
     @Test func opaquePayloadsPassUnfiltered() throws {
         let codec = try TileCodec(maximumTileBytes: 4096)
-        var random = TileRandom(8)
+        var random = SplitMix64(seed: 8)
         for count in [1, 7, 8, 9, 16, 333, 4096] {
             let format = TilePixelFormat.opaque(bytesPerTile: count)
             let text = (0..<count).map { UInt8(($0 / 5) % 11) }
@@ -107,7 +107,7 @@ import Testing
     /// A tile with constant alpha or constant colour differences stores no plane for them.
     @Test func constantChannelsTakeNoSpace() throws {
         let codec = try TileCodec(maximumTileBytes: 1 << 20)
-        var random = TileRandom(2)
+        var random = SplitMix64(seed: 2)
         var pixels: [UInt8] = []
         for _ in 0..<128 * 128 {
             let grey = UInt8.random(in: 0...255, using: &random)
@@ -139,7 +139,7 @@ import Testing
         #expect(!TileCodec.keeps(blockByteCount: 245_761, of: 262_144))
 
         let codec = try TileCodec(maximumTileBytes: 64 * 64 * 4)
-        var random = TileRandom(1)
+        var random = SplitMix64(seed: 1)
         let noise = TileContents.noise.pixels(width: 64, height: 64, bytesPerPixel: 4, random: &random)
         guard case .raw = codec.compress(noise, 64, 64, .rgba8) else {
             Issue.record("noise was compressed")
@@ -157,7 +157,7 @@ import Testing
         // A tile too large for the codec stays raw; the codec refuses its block, made by a larger one.
         let large = try TileCodec(maximumTileBytes: 64 * 64 * 4)
         let small = try TileCodec(maximumTileBytes: 63 * 64 * 4)
-        var random = TileRandom(4)
+        var random = SplitMix64(seed: 4)
         let pixels = TileContents.slopes.pixels(width: 64, height: 64, bytesPerPixel: 4, random: &random)
         guard case .raw = small.compress(pixels, 64, 64, .rgba8) else {
             Issue.record("a tile larger than the codec was compressed")
@@ -186,7 +186,7 @@ import Testing
     func veryWideAndVeryHigh(format: TilePixelFormat) throws {
         let bytesPerPixel = try #require(format.bytesPerPixel)
         let codec = try TileCodec(maximumTileBytes: 16384 * 3 * bytesPerPixel)
-        var random = TileRandom(6)
+        var random = SplitMix64(seed: 6)
         for (width, height) in [(16384, 3), (16384, 1), (3, 16384), (1, 16384)] {
             let pixels = TileContents.slopes.pixels(
                 width: width,

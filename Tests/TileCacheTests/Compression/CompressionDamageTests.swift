@@ -13,7 +13,7 @@ import Testing
         _ contents: TileContents = .slopes
     ) throws -> (codec: TileCodec, pixels: [UInt8], block: [UInt8]) {
         let codec = try TileCodec(maximumTileBytes: 1 << 16)
-        var random = TileRandom(11)
+        var random = SplitMix64(seed: 11)
         let bytesPerPixel = try #require(format.bytesPerPixel)
         let pixels = contents.pixels(width: width, height: height, bytesPerPixel: bytesPerPixel, random: &random)
         return (codec, pixels, try #require(codec.block(pixels, width, height, format)))
@@ -50,7 +50,7 @@ import Testing
     @Test(arguments: pixelFormats, [TileContents.slopes, .drawing])
     func randomDamageOfThePayload(format: TilePixelFormat, contents: TileContents) throws {
         let (codec, _, block) = try Self.sample(format, contents)
-        var random = TileRandom(12)
+        var random = SplitMix64(seed: 12)
         for _ in 0..<2000 {
             var damaged = block
             for _ in 0..<Int.random(in: 1...4, using: &random) {
@@ -89,7 +89,7 @@ import Testing
 
     @Test func garbageIsNoBlock() throws {
         let codec = try TileCodec(maximumTileBytes: 1 << 16)
-        var random = TileRandom(13)
+        var random = SplitMix64(seed: 13)
         for _ in 0..<3000 {
             let count = Int.random(in: 0...400, using: &random)
             var bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
@@ -106,7 +106,7 @@ import Testing
     @Test(arguments: pixelFormats)
     func sealedGarbageStaysInside(format: TilePixelFormat) throws {
         let (codec, _, block) = try Self.sample(format)
-        var random = TileRandom(14)
+        var random = SplitMix64(seed: 14)
         for round in 0..<2000 {
             var forged = block
             for _ in 0..<Int.random(in: 1...8, using: &random) {

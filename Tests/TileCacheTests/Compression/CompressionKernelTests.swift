@@ -10,7 +10,7 @@ import Testing
 
     @Test(arguments: filters)
     func bothPathsEqualTheModelAtAllSmallWidths(filter: TileFilter) throws {
-        var random = TileRandom(UInt64(filter.rawValue))
+        var random = SplitMix64(seed: UInt64(filter.rawValue))
         for width in 1...70 {
             let height = [1, 2, 3, 5, 7][width % 5]
             let contents = TileContents.allCases[width % TileContents.allCases.count]
@@ -20,7 +20,7 @@ import Testing
 
     @Test(arguments: filters)
     func bothPathsEqualTheModelAtRandomSizesAndStrides(filter: TileFilter) throws {
-        var random = TileRandom(100 + UInt64(filter.rawValue))
+        var random = SplitMix64(seed: 100 + UInt64(filter.rawValue))
         for contents in TileContents.allCases {
             for _ in 0..<6 {
                 let width = Int.random(in: 1...300, using: &random)
@@ -35,14 +35,14 @@ import Testing
     /// Wider than the kernels' strips, so that gradients carry over from one to the next.
     @Test(arguments: filters, [1023, 1024, 1025, 2051])
     func wideRows(filter: TileFilter, width: Int) throws {
-        var random = TileRandom(UInt64(width))
+        var random = SplitMix64(seed: UInt64(width))
         try check(filter, width: width, height: 3, padding: 1, .slopes, &random)
         try check(filter, width: width, height: 1, padding: 0, .noise, &random)
     }
 
     @Test(arguments: [tk_path_portable, tk_path_avx2])
     func checksumEqualsTheModel(path: tk_path) {
-        var random = TileRandom(3)
+        var random = SplitMix64(seed: 3)
         var sizes = Array(0...600)
         sizes += (0..<20).map { _ in Int.random(in: 601...70_000, using: &random) }
         for count in sizes {
@@ -87,7 +87,7 @@ import Testing
         height: Int,
         padding: Int,
         _ contents: TileContents,
-        _ random: inout TileRandom
+        _ random: inout SplitMix64
     ) throws {
         let kernel = try #require(filter.kernel)
         let bytesPerPixel = filter.planeCount

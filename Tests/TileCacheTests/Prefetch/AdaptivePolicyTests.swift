@@ -191,7 +191,7 @@ import Testing
     /// What a view at rest keeps from plan to plan, against a policy that has just considered another destination and
     /// therefore keeps nothing.
     @Test(arguments: UInt64(1)...4) func atRestAPlanEqualsOneMadeAnew(seed: UInt64) throws {
-        var random = TileRandom(seed)
+        var random = SplitMix64(seed: seed)
         func happens(onceIn frames: Int) -> Bool { Int.random(in: 0..<frames, using: &random) == 0 }
         func place() -> TileViewport {
             let x = Double.random(in: 0...65_536, using: &random)

@@ -7,7 +7,7 @@ import Testing
 @Suite struct PolicyTableTests {
     /// The walk along the last plan's candidates looks up little. What it returns has to equal the look-ups.
     @Test(arguments: UInt64(1)...6) func candidatesHaveTheRecordsOfTheirTiles(seed: UInt64) throws {
-        var random = TileRandom(seed)
+        var random = SplitMix64(seed: seed)
         var session = try PolicySession(worldWidth: seed % 2 == 0 ? 4096 : 65_536, wrapsX: seed % 2 == 0)
         // The smallest tables: records of visited tiles are taken by others.
         session.policy = AdaptivePolicy(memory: 190_000)
