@@ -12,7 +12,14 @@ package enum ReplayProfile: Hashable, Sendable {
         switch self {
         case .learned(let profile): return profile
         case .file(let path):
-            guard let bytes = FileManager.default.contents(atPath: path) else {
+            // Of the file itself, not of a link to it.
+            let file = URL(filePath: path).resolvingSymlinksInPath().path
+            let size = (try? FileManager.default.attributesOfItem(atPath: file))?[.size] as? Int ?? 0
+            guard size <= PrefetchProfile.maximumBytes else {
+                let most = PrefetchProfile.maximumBytes
+                throw ReplayError("--profile \(path): at most \(most) bytes were expected, not \(size)")
+            }
+            guard let bytes = FileManager.default.contents(atPath: file) else {
                 throw ReplayError("--profile \(path): cannot be read; a file of 'cachebench learn' was expected")
             }
             do {

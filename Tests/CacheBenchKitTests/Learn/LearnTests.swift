@@ -13,6 +13,20 @@ import TileCache
         return options
     }
 
+    /// A large file that was named by mistake is not read into memory. Nor is one that a link leads to.
+    @Test func aFileLargerThanAnyProfileIsNotRead() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("learn-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (file, link) = (folder.appendingPathComponent("file"), folder.appendingPathComponent("link"))
+        try Data(count: PrefetchProfile.maximumBytes + 1).write(to: file)
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: file)
+        for path in [file.path, link.path] {
+            let error = #expect(throws: ReplayError.self) { try ReplayProfile.file(path).resolved() }
+            #expect(error.map { "\($0)".contains("at most \(PrefetchProfile.maximumBytes) bytes") } == true)
+        }
+    }
+
     /// A folder of traces by source; removed at the end.
     private final class Traces {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("learn-\(UUID().uuidString)")
