@@ -42,7 +42,7 @@ import Testing
 
     /// A plan that looks up only the tiles that have changed equals one that looks up all.
     @Test(arguments: UInt64(1)...8) func changesAreEnough(seed: UInt64) throws {
-        var random = TileRandom(seed)
+        var random = SplitMix64(seed: seed)
         var all = try PolicySession(wrapsX: seed % 4 == 0)
         var some = all
         some.tellsChanges = true
