@@ -213,7 +213,7 @@ extension TextureCore {
             let key = key(ofLayer: screen.tiles[number].layer, screen.tiles[number].tile)
             guard pending[key] == number, let slot = table.find(key), slot >= table.limit else { continue }
             guard spent + screen.tiles[number].bytes <= allowed,
-                let new = table.takeFree() ?? victim(for: number, isOnScreen: true)
+                let new = table.takeFree() ?? victim(for: number, isOnScreen: true) ?? lastResort()
             else { return }
             upload(number, to: new, isAhead: false, improving: [])
         }

@@ -93,7 +93,7 @@ import Testing
     }
 
     /// What a view at rest needs becomes sharp and stays so, whatever the limit. The view has to follow the bias.
-    @Test(arguments: 1...12, [false, true]) func viewsAtRestBecomeSharp(seed: Int, neverShowsHoles: Bool) throws {
+    @Test(arguments: 1...24, [false, true]) func viewsAtRestBecomeSharp(seed: Int, neverShowsHoles: Bool) throws {
         var dice = SplitMix64(seed: UInt64(seed) &+ 1000)
         var scene = try TextureScene()
         scene.makeReady(0...6)
