@@ -69,7 +69,7 @@ import TileCache
 
     /// A report's flags make it again: a description has no exponent.
     @Test func limitsAreDescribedAsTheyAreRead() {
-        for text in ["0.001screens", "1000000000screens", "1tiles", "1KiB", "4611686018427387903B"] {
+        for text in ["0.001screens", "1000000000screens", "1tiles", "1KiB"] {
             #expect(MemoryLimit(text)?.description == text)
         }
         #expect(MemoryLimit("0.00005screens") == nil)
