@@ -55,7 +55,7 @@ package enum StressText {
 }
 
 extension String {
-    /// Wraps at spaces to a maximum width, later lines indented. A longer word stays whole.
+    /// Wraps at spaces to a maximum width, later lines indented. From a longer word on nothing is wrapped.
     func wrapped(to width: Int) -> String {
         guard count > width else { return self }
         var lines: [String] = []
