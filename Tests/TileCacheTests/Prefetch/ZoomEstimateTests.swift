@@ -44,4 +44,11 @@ import Testing
         zoom.noteLevel(offset: nil, isGradual: false)
         #expect(zoom.nextOffset == Self.point(0, 0))
     }
+
+    /// A square that overflows is no evidence.
+    @Test func offsetsBeyondAllScreensTeachNothing() {
+        var zoom = ZoomEstimate()
+        for x in [200, 200, 1e200, 1e200, 200, 200] { zoom.noteLevel(offset: Self.point(x, 0), isGradual: false) }
+        #expect(zoom.nextOffset == Self.point(200, 0))
+    }
 }
