@@ -85,21 +85,25 @@ import Testing
         #expect(rectangle.maxX > right + 1 && rectangle.minX > right - 256 + 1 && rectangle.minY == 504)
     }
 
+    /// Its tiles are the first prefetches, those of a coarser level before others. Each tile has one reason.
     @Test func aDestinationIsExpected() throws {
-        let cache = try TileCache(byteLimit: .mebibytes(4))
-        let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
-        let view = cache.makeView(layers: [layer])
-        let end = MonotonicTime(nanoseconds: MonotonicTime.now.nanoseconds + 60_000_000_000)
+        let scene = try StillScene(tiles: 64)
+        let view = scene.cache.makeView(layers: [try scene.cache.addLayer(QueuedSource(), pyramid: scene.pyramid)])
+        let time = MonotonicTime(nanoseconds: scene.scheduler.now + 60_000_000_000)
+        let destination = ServiceSetup.viewport(3000, 2000, scale: 0.5)
         _ = view.diagnostics()
         view.update(
             ServiceSetup.viewport(600, 600),
-            destination: ViewportDestination(viewport: ServiceSetup.viewport(3000, 2000, scale: 0.5), time: end)
+            destination: ViewportDestination(viewport: destination, time: time)
         )
-        let goal = PixelRect(minX: 2744, minY: 1808, maxX: 3256, maxY: 2192)
-        #expect(eventually { view.diagnostics().expectedRectangle == goal })
-        let plan = view.diagnostics().plan
-        #expect(plan.allSatisfy { $0.worth > 0 })
-        #expect(Set(plan.map(\.tile)).count == plan.count)
+        scene.run()
+        let seen = view.diagnostics()
+        #expect(seen.expectedRectangle == PixelRect(minX: 2744, minY: 1808, maxX: 3256, maxY: 2192))
+        let expected = [3, 5].flatMap { scene.pyramid.neededTiles(under: destination, at: $0) }
+        let ahead = seen.plan.filter { $0.reason == .prefetch }.prefix(expected.count)
+        #expect(ahead.map(\.tile) == expected && seen.plan.contains { $0.reason == .demand })
+        #expect(seen.plan.allSatisfy { $0.worth > 0 })
+        #expect(Set(seen.plan.map(\.tile)).count == seen.plan.count)
     }
 
     /// A request keeps the collection on for a second.
