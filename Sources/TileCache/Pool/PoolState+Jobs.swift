@@ -210,8 +210,8 @@ extension PoolState {
             if !isOutdated {
                 note(result, load, in: number, now: now)
                 if let time = retryTime(of: number, after: result) { effects.replanAt = min(effects.replanAt, time) }
-                // Nothing else may happen before its fallback is loaded, or another one.
-                let isLost = load.reason == .fallback ? result.isUnavailable : isWanted && result.isForGood
+                // Nothing else may make the plan that loads its fallback, or the next one.
+                let isLost = result.isUnavailable && (isWanted && result.isForGood || isFallback(table[number].key))
                 if isLost, !table[number].residency.isResident { effects.plans = true }
             }
             noteNotLanded(load, result)
@@ -222,6 +222,11 @@ extension PoolState {
         // A source that has answered late gets requests again.
         if load.isWrittenOff { effects.lateWorkers += 1 }
         if load.isWrittenOff || queue.hasPassedForLoads || hasMorePins || wasOverLimit { effects.plans = true }
+    }
+
+    /// Whether the plan has a tile as a fallback. Its load may have begun as another one.
+    private func isFallback(_ key: TileKey) -> Bool {
+        queue.plan.entries.contains { $0.reason == .fallback && $0.key == key }
     }
 
     private mutating func land(_ load: Load, in number: EntryID, now: Int64) {

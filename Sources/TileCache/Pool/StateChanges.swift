@@ -15,7 +15,7 @@ struct StateChanges {
     /// The tiles that have changed since a version, and the present version. `nil` if there are too many.
     func take(since former: inout Int) -> [TileKey]? {
         defer { former = version }
-        guard former >= 0, version - former <= Self.capacity else { return nil }
+        guard (0...version).contains(former), version - former <= Self.capacity else { return nil }
         return (former..<version).map { keys[$0 % Self.capacity] }
     }
 }

@@ -133,7 +133,7 @@ extension AdaptivePolicy {
         for tile in tiles {
             guard let root = target.pyramid.ancestor(of: tile, at: 0) else { continue }
             let key = TileKey(layer: target.layer, root)
-            if covers.last != key, !covers.contains(key) { covers.append(key) }
+            if !covers.contains(key) { covers.append(key) }
         }
         return zip(covers, context.residencies(of: covers)).first { !$1.isUnavailable }?.0
     }

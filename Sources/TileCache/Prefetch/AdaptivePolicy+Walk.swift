@@ -24,7 +24,7 @@ extension AdaptivePolicy {
             records.areKept && (!isLevelOfView || shown != nil) && walked != nil && walked == walk.grid
         // Apart from the policy: an append to a member checks more than it writes.
         var list = candidates.takePlaces(for: end - first)
-        if hasSameTiles { list.replace(from: first, by: previous.places[walk.rest]) }
+        let olds = walk.rest
         var places = list.mutableSpan
         var array = [CandidateJudgement](repeating: CandidateJudgement(bin: 0), count: grid.columns.count)
         var judgements = array.mutableSpan
@@ -38,39 +38,33 @@ extension AdaptivePolicy {
             }
             let needed = shown?.rows.contains(number) == true ? shown?.columns ?? 0..<0 : 0..<0
             for place in columns.indices where !needed.contains(columns[place].column) {
-                let judgement = judgements[place]
+                var candidate: Candidates.Candidate
                 if hasSameTiles {
-                    let bin = popularities.placed(judgement.bin + (places[count].isSeen ? 1 : 0), places[count].key)
-                    if !hasLearnedNothing || places[count].bin != bin || !samples.isCurrent(places[count].sample) {
-                        let former = places[count]
-                        enter(&places[count], bin, as: former)
-                    }
-                    places[count].take(judgement)
-                    count += 1
-                    continue
-                }
-                let key = TileKey(
-                    layer: grid.layer,
-                    TileCoordinate(level: level, column: columns[place].column, row: number)
-                )
-                let former = walk.find(key)
-                let slot = seen.find(key, as: former, records)
-                if isLevelOfView, shown == nil, slot >= 0, seen.records[slot].neededAt == change { continue }
-                guard count < end, candidates.claim(key, as: count) else {
-                    // Without room for it, the tile is no candidate any more.
-                    if let former { samples.leave(former.sample, time: time) }
-                    continue
-                }
-                var candidate = Candidates.Candidate(key: key, slot: slot)
-                let bin = popularities.placed(judgement.bin + (candidate.isSeen ? 1 : 0), key)
-                if let former, hasLearnedNothing, former.bin == bin, samples.isCurrent(former.sample) {
-                    // Without the tables, of which each tile would read another part.
-                    (candidate.bin, candidate.worth, candidate.sample) = (former.bin, former.worth, former.sample)
+                    candidate = olds[olds.startIndex + count - first]
                 } else {
-                    enter(&candidate, bin, as: former)
+                    let key = TileKey(
+                        layer: grid.layer,
+                        TileCoordinate(level: level, column: columns[place].column, row: number)
+                    )
+                    let former = walk.find(key)
+                    let slot = seen.find(key, as: former, records)
+                    if isLevelOfView, shown == nil, slot >= 0, seen.records[slot].neededAt == change { continue }
+                    guard count < end, candidates.claim(key, as: count) else {
+                        // Without room for it, the tile is no candidate any more.
+                        if let former { samples.leave(former.sample, time: time) }
+                        continue
+                    }
+                    candidate = former ?? Candidates.Candidate(key: key)
+                    candidate.slot = Int32(truncatingIfNeeded: slot)
                 }
-                candidate.take(judgement)
-                candidate.state = former?.state
+                let judgement = judgements[place]
+                let bin = popularities.placed(judgement.bin + (candidate.isSeen ? 1 : 0), candidate.key)
+                // Otherwise without the tables, of which each tile would read another part.
+                if !hasLearnedNothing || candidate.bin != bin || !samples.isCurrent(candidate.sample) {
+                    enter(&candidate, bin)
+                }
+                candidate.entersAfter = judgement.entersAfter
+                candidate.isHopeless = judgement.isHopeless
                 places[count] = candidate
                 count += 1
             }
@@ -78,19 +72,16 @@ extension AdaptivePolicy {
         candidates.put(list, count: count)
         candidates.noteWalk(ofLevel: level, from: first, grid: walked)
         // Those that did not come again leave their bins.
-        if !hasSameTiles { for sample in walk.left { samples.leave(sample, time: motion.time) } }
+        if !hasSameTiles { for sample in walk.left { samples.leave(sample, time: time) } }
     }
 
     /// Sets the bin of a candidate, its worth and its sample.
     @inline(never)
-    private mutating func enter(_ candidate: inout Candidates.Candidate, _ bin: Int, as former: Candidates.Candidate?) {
-        candidate.bin = Int32(truncatingIfNeeded: bin)
+    private mutating func enter(_ candidate: inout Candidates.Candidate, _ bin: Int) {
         candidate.worth = probabilities.worth(bin)
-        if let former, former.bin == bin, samples.isOpen(former.sample, bin) {
-            candidate.sample = former.sample
-        } else {
-            candidate.sample = newSample(of: candidate.key, bin, after: former?.sample ?? -1)
-        }
+        guard candidate.bin != bin || !samples.isOpen(candidate.sample, bin) else { return }
+        candidate.sample = newSample(of: candidate.key, bin, after: candidate.sample)
+        candidate.bin = Int32(truncatingIfNeeded: bin)
     }
 
     /// Considers a tile anywhere, once per plan.
@@ -98,7 +89,8 @@ extension AdaptivePolicy {
     /// - Parameter bin: Its bin; -1 if nothing is learned from it.
     mutating func consider(_ key: TileKey, bin: Int, _ worth: ProbabilityTable.Worth, slot: Int?) {
         guard candidates.hasRoom, candidates.claim(key, as: candidates.count) else { return }
-        var candidate = Candidates.Candidate(key: key, slot: slot ?? -1)
+        var candidate = Candidates.Candidate(key: key)
+        candidate.slot = Int32(truncatingIfNeeded: slot ?? -1)
         candidate.bin = Int32(truncatingIfNeeded: bin)
         candidate.worth = worth
         if bin >= 0 { candidate.sample = newSample(of: key, bin, after: -1) }

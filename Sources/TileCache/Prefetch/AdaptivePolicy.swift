@@ -59,7 +59,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
     private var latency = 0.04
     private(set) var workers = 4
     private var hasNewNeeds = false
-    /// Version of the pool's residencies that the candidates' are of.
+    /// Version of the pool's states that the candidates' are of. A policy belongs to one pool.
     private var lookUpVersion = -1
     private var lastStand: Stand?
     /// Whether the last plan equals the one before, and depends on nothing that changes with time.
@@ -222,7 +222,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
         if thinksAnew {
             swap(&candidates, &previous)
             // Elsewhere a tile comes up once: the levels differ, and a walk has each tile once.
-            let mayRepeat = target.destination != nil || popular != nil || target.pyramid.wrapsX
+            let mayRepeat = stand.destination != nil || popular != nil || target.pyramid.wrapsX
             candidates.begin(change: change, valuation: probabilities.valuation, mayRepeat: mayRepeat)
             if effects.contains(.destination) { findDestination(outlook, now: context.now) }
             if effects.contains(.pan) { findNeighbours(outlook, capacity: context.capacityTiles) }
@@ -290,7 +290,6 @@ package struct AdaptivePolicy: PrefetchPolicy {
         let list = candidates.list
         var missing: [MissingCandidate] = []
         var promoted: [Int] = []
-        if isWeighed { wishes.keepValues.reserveCapacity(wishes.keepValues.count + list.count) }
         for number in list.indices {
             guard let found = list[number].state else { continue }
             // Others cannot be kept.

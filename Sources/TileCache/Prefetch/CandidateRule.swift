@@ -2,15 +2,15 @@
 protocol CandidateRule {
     associatedtype Side
 
-    /// What a column or row with these bounds, in world pixels, says about its tiles.
+    /// What is known of the tiles of a column or row with these bounds, in world pixels.
     func column(from low: Double, to high: Double) -> Side
     func row(from low: Double, to high: Double) -> Side
 
-    /// What both say about a tile.
+    /// The judgement of a tile by its column and row.
     func judgement(_ column: Side, _ row: Side) -> CandidateJudgement
 }
 
-/// What the place of a tile says about it.
+/// What follows from the place of a tile.
 struct CandidateJudgement {
     /// Bin of a tile that was not visited, without the popularity of its place. The next one is that of a visited tile.
     var bin: Int
@@ -32,7 +32,7 @@ extension CandidateRule {
 
 /// Tiles of the view's level around it.
 struct PanRule: CandidateRule {
-    /// What the place of a column or row of tiles says about them.
+    /// What follows from the place of a column or row of tiles.
     struct Side {
         /// Distance from the view, in screen pixels.
         let distance: Double

@@ -8,7 +8,7 @@ struct Candidates: Sendable {
         /// Bin, or -1 if nothing is learned from it.
         var bin: Int32 = -1
         /// Record of a visited tile, or -1.
-        var slot: Int32
+        var slot: Int32 = -1
         /// Worth of its bin.
         var worth = ProbabilityTable.Worth(gain: 0, loss: 0)
         /// Open sample, or -1.
@@ -25,25 +25,12 @@ struct Candidates: Sendable {
         /// Whether the tile was visited.
         var isSeen: Bool { slot >= 0 }
 
-        /// Takes over when the motion brings it into view.
-        @inline(__always)
-        mutating func take(_ judgement: CandidateJudgement) {
-            entersAfter = judgement.entersAfter
-            isHopeless = judgement.isHopeless
-        }
-
         /// No tile.
-        static let none = Candidate(key: TileKey(layer: 0, TileCoordinate(level: 0, column: 0, row: 0)), slot: -1)
-
-        /// A tile without a bin.
-        init(key: TileKey, slot: Int) {
-            self.key = key
-            self.slot = Int32(truncatingIfNeeded: slot)
-        }
+        static let none = Candidate(key: TileKey(layer: 0, TileCoordinate(level: 0, column: 0, row: 0)))
     }
 
     /// Places of the candidates, and free ones behind them.
-    private(set) var places: [Candidate] = []
+    private var places: [Candidate] = []
     private(set) var count = 0
     var list: ArraySlice<Candidate> { places[..<count] }
     /// Change of the needed tiles that the records of visited tiles are of.
@@ -54,7 +41,7 @@ struct Candidates: Sendable {
     private var index = TileIndex()
     private(set) var mayRepeat = false
     /// Candidates in the order of rows, by level.
-    private(set) var walks: [(level: Int, range: Range<Int>, grid: TileRange?)] = []
+    var walks: [(level: Int, range: Range<Int>, grid: TileRange?)] = []
 
     var byteCount: Int { places.count * MemoryLayout<Candidate>.stride + index.byteCount }
 
@@ -118,14 +105,14 @@ struct Candidates: Sendable {
     mutating func lookUp(after changes: [TileKey]?, in context: PlanContext) {
         var numbers: [Int] = []
         if let changes, !mayRepeat {
-            for number in 0..<count where places[number].state == nil { numbers.append(number) }
+            for place in 0..<count where places[place].state == nil { numbers.append(place) }
             numbers += changes.compactMap(number)
         } else {
             numbers += 0..<count
         }
         guard !numbers.isEmpty else { return }
         let found = context.residencies(of: numbers.map { places[$0].key })
-        for (number, state) in zip(numbers, found) { places[number].state = state }
+        for (place, state) in zip(numbers, found) { places[place].state = state }
     }
 
     /// Number of a tile that a walk has passed. The walk has the tiles in the order of rows.
@@ -171,8 +158,8 @@ struct Candidates: Sendable {
             (next, end) = (range.lowerBound, range.upperBound)
         }
 
-        /// Numbers of the candidates from here on.
-        var rest: Range<Int> { next..<end }
+        /// The candidates from here on.
+        var rest: ArraySlice<Candidate> { list[next..<end] }
 
         /// Walks on to a tile; returns its candidate, or `nil`. May miss it if the tiles do not come in the order of
         /// rows, as in a world that wraps.
@@ -192,18 +179,6 @@ struct Candidates: Sendable {
         }
 
         /// Samples of the candidates that did not come again, at the end of the walk.
-        var left: [Int] { passed + list[next..<end].map(\.sample) }
-    }
-}
-
-extension [Candidates.Candidate] {
-    /// Replaces elements from a place on.
-    mutating func replace(from first: Int, by others: ArraySlice<Candidates.Candidate>) {
-        withUnsafeMutableBytes { places in
-            others.withUnsafeBytes { others in
-                let start = first * MemoryLayout<Candidates.Candidate>.stride
-                UnsafeMutableRawBufferPointer(rebasing: places[start...]).copyMemory(from: others)
-            }
-        }
+        var left: [Int] { passed + rest.map(\.sample) }
     }
 }

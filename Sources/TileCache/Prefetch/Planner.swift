@@ -175,7 +175,7 @@ struct Planner: Sendable {
         var context = context
         // Of a list of the renderer's own no policy is asked.
         context.policies = views.reduce(0) { count, view in
-            view.snapshot.viewport == nil ? count : count + view.snapshot.layers.count { !$0.hasOwnList }
+            view.snapshot.viewport == nil ? count : count + view.snapshot.layers.count
         }
         for view in views.indices {
             for index in views[view].snapshot.layers.indices {

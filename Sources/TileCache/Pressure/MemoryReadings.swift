@@ -3,8 +3,8 @@ struct MemoryReadings: Sendable, Hashable {
     /// Memory limit of the control group in bytes; `nil` if there is none. The minimum of its own limits and those of
     /// its ancestors.
     var limit: Int?
-    /// Largest part of its own limit that one of these groups uses, without file contents that the system can drop. The
-    /// use of other processes in a group counts.
+    /// Largest use of the process's group and its ancestors, each as a part of its own limit, without file contents that
+    /// the system can drop. The use of other processes in a group counts.
     var use = 0.0
     /// Percent of the last ten seconds in which some, or all, processes waited for memory.
     var some = 0.0

@@ -37,8 +37,10 @@ extension CacheCore {
 
     /// Updates the bytes that stores and sources hold.
     ///
-    /// - Parameter now: Does nothing if the last update was less than a second ago. Default: nil, update at once.
-    func noteHeldMemory(now: Int64? = nil) {
+    /// - Parameters:
+    ///   - now: Does nothing if the last update was less than a second ago. Default: nil, update at once.
+    ///   - tries: Maximum number of readings. The next plan reads again.
+    func noteHeldMemory(now: Int64? = nil, tries: Int = 3) {
         let asked = perform { state -> (stores: Stores?, sources: [any MemoryReportingSource]?, version: Int)? in
             let stores = state.stores.startMeasuring(now: now) ? state.stores : nil
             let sources = state.layers.startMeasuring(now: now) ? state.layers.reporting : nil
@@ -71,6 +73,6 @@ extension CacheCore {
             if state.wantsRoom(now: time) { state.effects.plans = true }
             return true
         }
-        if !isCurrent { noteHeldMemory() }
+        if !isCurrent, tries > 1 { noteHeldMemory(tries: tries - 1) }
     }
 }

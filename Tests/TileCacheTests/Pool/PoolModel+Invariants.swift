@@ -78,7 +78,7 @@ extension PoolModel {
         }
     }
 
-    /// A plan that looks up the tiles that have changed knows the state of all.
+    /// Each tile whose state is another one is among the changes.
     private func checkChanges() throws {
         var states: [TileKey: TileResidency] = [:]
         pool.table.forEach { states[pool.table[$0].key] = pool.table[$0].state }

@@ -36,6 +36,20 @@ import Testing
         pool.finishLoad(third.load, .pixels, now: 4)
     }
 
+    /// A fallback whose load began as a prefetch makes a plan, if it does not come: there is a coarser one.
+    @Test(arguments: [LoadResult.absent, .failed(isPermanent: false, retryAfter: nil), .pixels]) func aPrefetchThatBecameAFallback(
+        result: LoadResult
+    ) throws {
+        let small = TilePool(tiles: 4)
+        small.install([small.wish(9, 1)])
+        let ticket = try #require(small.beginLoad())
+        small.install([PlanEntry(key: key(9), value: .infinity, reason: .fallback)])
+        _ = small.pool.takeEffects()
+        small.end(ticket, result)
+        let plans = small.pool.takeEffects().plans
+        #expect(plans == (result == .absent))
+    }
+
     /// Plans of any size, each after any other. Each is charged for at least its lists, and not for those of a far
     /// larger one before it.
     @Test func aPlanIsChargedForItsLists() {

@@ -71,15 +71,7 @@ import Testing
         let all = (0..<3).map { (LayerID($0), Counting() as any PrefetchPolicy) }
         let policies = Dictionary(uniqueKeysWithValues: all)
         var planner = Planner(policies: [0: policies, 1: policies])
-        let context = PlanContext(
-            now: 0,
-            workers: 4,
-            loadLatency: 40_000_000,
-            capacityTiles: 200,
-            effort: 0.5,
-            residency: { _ in .none }
-        )
-        #expect(planner.makePlan(of: views, context: context).entries.map(\.value) == [2, 2])
+        #expect(planner.makePlan(of: views, context: .empty()).entries.map(\.value) == [2, 2])
     }
 
     /// First those of views that have not moved, and no more than necessary. The first of three views has moved.
