@@ -37,9 +37,8 @@ import Testing
     }
 
     /// A fallback whose load began as a prefetch makes a plan, if it does not come: there is a coarser one.
-    @Test(arguments: [LoadResult.absent, .failed(isPermanent: false, retryAfter: nil), .pixels]) func aPrefetchThatBecameAFallback(
-        result: LoadResult
-    ) throws {
+    @Test(arguments: [LoadResult.absent, .failed(isPermanent: false, retryAfter: nil), .pixels])
+    func aPrefetchThatBecameAFallback(result: LoadResult) throws {
         let small = TilePool(tiles: 4)
         small.install([small.wish(9, 1)])
         let ticket = try #require(small.beginLoad())
