@@ -86,13 +86,22 @@ extension AdaptivePolicy {
 
     /// Considers a tile anywhere, once per plan.
     ///
-    /// - Parameter bin: Its bin; -1 if nothing is learned from it.
-    mutating func consider(_ key: TileKey, bin: Int, _ worth: ProbabilityTable.Worth, slot: Int?) {
+    /// - Parameters:
+    ///   - bin: Its bin; -1 if nothing is learned from it.
+    ///   - isHopeless: Whether it is not loaded, but kept. Default: false.
+    mutating func consider(
+        _ key: TileKey,
+        bin: Int,
+        _ worth: ProbabilityTable.Worth,
+        slot: Int?,
+        isHopeless: Bool = false
+    ) {
         guard candidates.hasRoom, candidates.claim(key, as: candidates.count) else { return }
         var candidate = Candidates.Candidate(key: key)
         candidate.slot = Int32(truncatingIfNeeded: slot ?? -1)
         candidate.bin = Int32(truncatingIfNeeded: bin)
         candidate.worth = worth
+        candidate.isHopeless = isHopeless
         if bin >= 0 { candidate.sample = newSample(of: key, bin, after: -1) }
         candidates.append(candidate)
     }

@@ -72,13 +72,12 @@ import Testing
 
     // MARK: - In a policy
 
-    /// Popular tiles are considered at rest, if more than three times the needed tiles fit. They are loaded once
-    /// sessions showed their worth.
-    @Test(arguments: [(true, 4, true), (true, 3, false), (false, 4, false)])
-    func aPolicyLoadsThemAtRestWithRoom(isAtRest: Bool, screens: Int, isLoaded: Bool) throws {
+    /// Popular tiles are considered if more than three times the needed tiles fit. They are loaded at rest, once
+    /// sessions showed their worth, and kept in motion, too.
+    @Test(arguments: [true, false], [3, 4]) func aPolicyLoadsThemAtRestWithRoom(isAtRest: Bool, screens: Int) throws {
         var session = try PolicySession(worldWidth: 16_384)
         let level = session.pyramid.maximumLevel
-        let far = Self.key(level, 60, 60)
+        let (far, kept) = (Self.key(level, 60, 60), Self.key(level, 50, 60))
         var bins = BinCounts(count: CandidateBin.placedCount)
         let bin = CandidateBin.popular(isSeen: false)
         for place in [bin, CandidateBin.placed(bin, 3)] {
@@ -87,9 +86,10 @@ import Testing
         let profile = PrefetchProfile(
             sessions: 9,
             bins: bins,
-            places: Self.sketch([[TileKey]](repeating: [far], count: 9))
+            places: Self.sketch([[TileKey]](repeating: [far, kept], count: 9))
         )
         session.policy = AdaptivePolicy(profile: profile)
+        session.resident = [kept]
         var wishes = Wishes()
         for frame in 0..<20 {
             let viewport = TileViewport.at(2000 + (isAtRest ? 0 : 40 * Double(frame)), 2000)
@@ -97,7 +97,8 @@ import Testing
             session.capacity = screens * needed + (screens == 3 ? 0 : 1)
             wishes = session.show(viewport)
         }
-        #expect(wishes.entries.contains { $0.key == far } == isLoaded)
+        #expect(wishes.entries.contains { $0.key == far } == (isAtRest && screens == 4))
+        #expect(wishes.keepValues.contains { $0.key == kept && $0.value > 0.9 } == (screens == 4))
     }
 }
 
