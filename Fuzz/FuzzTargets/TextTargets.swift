@@ -42,8 +42,7 @@ func fuzzWords(_ bytes: UnsafeRawBufferPointer) {
     }
     var readings = MemoryReadings()
     readings.takePressure(text)
-    readings.takeLimit(text)
-    readings.takeUse(current: text, statistics: text)
+    readings.takeGroup(limits: [text, "max"], current: text, statistics: text)
     _ = readings.level
     _ = MemoryReadings.groupFolders(text)
 }
@@ -54,7 +53,7 @@ func fuzzReports(_ bytes: UnsafeRawBufferPointer) {
     guard lines.count == 3 else { return }
     let check = try? FieldCheck(String(decoding: lines[0], as: UTF8.self))
     let tolerance = try? Tolerance(String(decoding: lines[1], as: UTF8.self))
-    guard let report = try? JSONDecoder().decode(JSONTree.self, from: Data(lines[2])), case .object = report else {
+    guard let report = try? JSONTree(parsing: Data(lines[2])), case .object = report else {
         return
     }
     _ = try? check?.failures(in: report)
