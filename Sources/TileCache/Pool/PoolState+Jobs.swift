@@ -33,7 +33,7 @@ enum LoadResult: Error, Hashable {
     /// Whether it failed and is not retried.
     var isForGood: Bool { if case .failed(isPermanent: true, _) = self { true } else { false } }
 
-    /// Whether its tile does not come.
+    /// Whether no load will bring the tile.
     var isUnavailable: Bool { isForGood || self == .absent }
 }
 
