@@ -87,7 +87,7 @@ extension AdaptivePolicy {
     /// Considers a tile anywhere, once per plan.
     ///
     /// - Parameters:
-    ///   - bin: Its bin; -1 if nothing is learned from it.
+    ///   - bin: Its bin; -1 if it has none.
     ///   - isHopeless: Whether it is not loaded, but kept. Default: false.
     mutating func consider(
         _ key: TileKey,
@@ -102,7 +102,6 @@ extension AdaptivePolicy {
         candidate.bin = Int32(truncatingIfNeeded: bin)
         candidate.worth = worth
         candidate.isHopeless = isHopeless
-        if bin >= 0 { candidate.sample = newSample(of: key, bin, after: -1) }
         candidates.append(candidate)
     }
 

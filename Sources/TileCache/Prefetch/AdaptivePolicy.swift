@@ -27,17 +27,18 @@ package struct AdaptivePolicy: PrefetchPolicy {
     /// Duration that people take for immediate, in seconds: Miller, "Response time in man-computer conversational
     /// transactions", 1968. Shorter loads that come late are hardly noticed, so fewer needless ones are worth it.
     static let noticedSeconds = 0.1
-    /// Multiple of the needed tiles above which popular tiles anywhere are candidates. Compared with the tiles that fit
-    /// into the limit.
-    static let screensForPopular = 3
 
     var motion: MotionEstimate
     var probabilities: ProbabilityTable
     /// What was learned in other sessions, if it says anything.
     let profile: PrefetchProfile?
-    private var popular: PopularTiles?
+    var popular: PopularTiles?
     private var viewed = ViewedPlaces()
     var samples: Samples
+    /// Apart from the others, whose ring they would fill. Not more than popular tiles, visited or not.
+    var popularSamples = Samples(capacity: 2 * PopularTiles.maximumTiles)
+    /// Change of the needed tiles that popular tiles were sampled at.
+    var popularChange = 0
     var seen: SeenTiles
     var candidates = Candidates()
     private(set) var previous = Candidates()
@@ -118,7 +119,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
     package var byteCount: Int {
         seen.byteCount + samples.byteCount + candidates.byteCount + previous.byteCount
             + (needed.count + fallbacks.count) * MemoryLayout<TileKey>.stride + probabilities.byteCount
-            + (popular?.byteCount ?? 0)
+            + (popular?.byteCount ?? 0) + popularSamples.byteCount
     }
 
     package mutating func reset() {
@@ -171,11 +172,13 @@ package struct AdaptivePolicy: PrefetchPolicy {
                 demands += 1
                 viewed.note(key)
                 samples.succeed(key, deadline: time - lead, latest: latest, probabilities: &probabilities)
+                popularSamples.succeed(key, deadline: time - lead, latest: latest, probabilities: &probabilities)
             }
             seen.note(slot, change: change, isDemand: isDemand, demands: demands)
         }
         probabilities.forget()
         samples.expire(demands: demands, probabilities: &probabilities)
+        popularSamples.expire(demands: demands, probabilities: &probabilities)
         if !effects.contains(.learning) { probabilities.unlearn() }
     }
 
@@ -227,7 +230,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
             if effects.contains(.destination) { findDestination(outlook, now: context.now) }
             if effects.contains(.pan) { findNeighbours(outlook, capacity: context.capacityTiles) }
             findParentsAndChildren(outlook, capacity: context.capacityTiles)
-            if context.capacityTiles > Self.screensForPopular * target.needed.count { findPopular(outlook) }
+            findPopular(outlook, capacity: context.capacityTiles)
             leaveOthers()
             lastStand = stand
         }
@@ -252,21 +255,6 @@ package struct AdaptivePolicy: PrefetchPolicy {
             now: Double(now) / 1e9,
             decay: max(EdgeTravel.decay, Self.leadsAhead * lead)
         )
-    }
-
-    /// Considers popular tiles of the view's level, wherever they are.
-    ///
-    /// Loaded at rest only, since they are never urgent. In motion they keep their worth: without it, with a profile at 4
-    /// screens, `starcraft_view` wastes .05 more, since they are evicted and loaded again.
-    private mutating func findPopular(_ outlook: Outlook) {
-        let target = outlook.target
-        guard let tiles = popular?.tiles(of: target.level, in: target.pyramid, layer: target.layer) else { return }
-        for key in tiles {
-            let slot = seen.find(key)
-            if let slot, seen.records[slot].neededAt == change { continue }
-            let bin = (profile?.places).placed(CandidateBin.popular(isSeen: slot != nil), key)
-            consider(key, bin: bin, probabilities.worth(bin), slot: slot, isHopeless: outlook.travel.isMoving)
-        }
     }
 
     /// Adds gains, losses and visits to the wishes.

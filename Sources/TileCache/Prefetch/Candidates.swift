@@ -5,7 +5,7 @@ struct Candidates: Sendable {
 
     struct Candidate: Sendable {
         var key: TileKey
-        /// Bin, or -1 if nothing is learned from it.
+        /// Bin, or -1 if it has none.
         var bin: Int32 = -1
         /// Record of a visited tile, or -1.
         var slot: Int32 = -1
@@ -62,6 +62,9 @@ struct Candidates: Sendable {
     /// Whether a tile is new; if so, it has to be appended next, with this number.
     @inline(__always)
     mutating func claim(_ key: TileKey, as number: Int) -> Bool { !mayRepeat || index.insert(key, number) }
+
+    /// Whether a tile is a candidate already, if a tile may be considered twice.
+    func isClaimed(_ key: TileKey) -> Bool { index.find(key) != nil }
 
     /// Appends the claimed tile.
     mutating func append(_ candidate: Candidate) {

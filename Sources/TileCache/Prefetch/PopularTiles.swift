@@ -1,7 +1,7 @@
 /// The most popular tiles of a level, by what a profile knows of places.
 struct PopularTiles: Sendable {
     /// Maximum tiles of a level.
-    static let maximumTiles = 256
+    static let maximumTiles = 512
     /// Maximum tiles of a level that are looked up: larger levels have no popular tiles.
     static let maximumArea = 65_536
     /// Least class of popularity: a twelfth of the sessions.

@@ -14,11 +14,6 @@ struct ProbabilityTable: Sendable {
     /// `immens_map` and .02 off that of `gps_follow`, for at most .001 of the hits.
     static let lossAtHalf = 0.125
 
-    /// Part of the price for popular tiles: one that is not demanded within the horizon often is later. With 1 and 0.5,
-    /// with a profile, `starcraft_view` hits .851 and .887 at 12 screens, and wastes .483 and .580 at 4; with 0.75 .884
-    /// and .538.
-    static let popularShare = 0.75
-
     /// Samples of this session by unplaced bin; older ones weigh less.
     private var session = BinCounts(count: CandidateBin.count)
     private let prior = BinPriors.standard
@@ -131,8 +126,7 @@ struct ProbabilityTable: Sendable {
         let isBounded = caution >= .bounded && CandidateBin.kind(plain) == .pan
         let cold = isBounded ? prior.cautiousLikelihood(plain, session) : prior.likelihood(plain, session)
         let likelihood = likelihood(bin, cold: cold)
-        var price = caution == .patient ? CandidateBin.patience(plain) * price : price
-        if CandidateBin.kind(plain) == .popular { price *= Self.popularShare }
+        let price = caution == .patient ? CandidateBin.patience(plain) * price : price
         return likelihood.soon - nearness * price * (1 - likelihood.needed)
     }
 

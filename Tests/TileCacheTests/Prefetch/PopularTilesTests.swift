@@ -37,7 +37,7 @@ import Testing
         )
         let expected = all.enumerated().filter { (places.popularity(of: $1) ?? 0) >= 2 }
             .sorted { ($1.element.share(places), $0.offset) < ($0.element.share(places), $1.offset) }
-            .prefix(256).map(\.element)
+            .prefix(512).map(\.element)
         var popular = PopularTiles(places)
         #expect(!expected.isEmpty, "seed \(seed)")
         #expect(popular.tiles(of: level, in: pyramid, layer: 0) == expected, "seed \(seed)")
@@ -66,39 +66,65 @@ import Testing
             _ = popular.tiles(of: level, in: pyramid, layer: 0)
             most = max(most, popular.byteCount)
         }
-        // Four levels have 256 popular ones.
-        #expect(most > 4 * 256 * MemoryLayout<TileKey>.stride && most <= 16 * 256 * MemoryLayout<TileKey>.stride)
+        // Four levels have as many popular ones as there may be.
+        #expect(most > 4 * 512 * MemoryLayout<TileKey>.stride && most <= 16 * 512 * MemoryLayout<TileKey>.stride)
     }
 
     // MARK: - In a policy
 
-    /// Popular tiles are considered if more than three times the needed tiles fit. They are loaded at rest, once
-    /// sessions showed their worth, and kept in motion, too.
-    @Test(arguments: [true, false], [3, 4]) func aPolicyLoadsThemAtRestWithRoom(isAtRest: Bool, screens: Int) throws {
+    /// As many popular tiles are considered as fit beside three screens, the most popular first. They are loaded at rest,
+    /// once sessions showed their worth, and kept in motion, too.
+    @Test(arguments: [true, false], 0...2) func aPolicyLoadsThemAtRestWithRoom(isAtRest: Bool, room: Int) throws {
         var session = try PolicySession(worldWidth: 16_384)
         let level = session.pyramid.maximumLevel
-        let (far, kept) = (Self.key(level, 60, 60), Self.key(level, 50, 60))
+        let (kept, far) = (Self.key(level, 50, 60), Self.key(level, 60, 60))
+        session.policy = AdaptivePolicy(profile: Self.profile(of: [kept, far]))
+        session.resident = [kept]
+        var wishes = Wishes()
+        for frame in 0..<20 {
+            let viewport = TileViewport.at(2000 + (isAtRest ? 0 : 40 * Double(frame)), 2000)
+            session.capacity = Int(3 * Self.screenTiles(viewport)) + room
+            wishes = session.show(viewport)
+        }
+        #expect(wishes.entries.contains { $0.key == far } == (isAtRest && room == 2))
+        #expect(wishes.keepValues.contains { $0.key == kept && $0.value > 0.9 } == (room >= 1))
+    }
+
+    /// What is learned of popular tiles does not depend on how many have room: none fits beside three screens into 60.
+    /// Near ones are learned by their distance.
+    @Test(arguments: [60, 1000]) func allAreSampledButNearOnes(capacity: Int) throws {
+        var session = try PolicySession(worldWidth: 16_384)
+        let level = session.pyramid.maximumLevel
+        let far = (0..<3).map { Self.key(level, 40 + $0, 60) }
+        session.policy = AdaptivePolicy(profile: Self.profile(of: far + [Self.key(level, 5, 0)]))
+        session.capacity = capacity
+        let bin = CandidateBin.popular(isSeen: false)
+        for step in 0...8 {
+            // 16 new tiles each.
+            let viewport = TileViewport.at(512, 512 + 1024 * Double(step), height: 900)
+            #expect(3 * Self.screenTiles(viewport) > 60)
+            _ = session.show(viewport)
+            let counts = try #require(session.policy.learned).bins
+            // Sampled after 16 demands, for 120 more.
+            for bin in [bin, CandidateBin.placed(bin, 3)] {
+                #expect(counts.events[bin] == (step < 8 ? 0 : 0.75) && counts.needed[bin] == 0, "step \(step)")
+            }
+        }
+    }
+
+    /// A profile with popular tiles. It says that they are needed.
+    private static func profile(of tiles: [TileKey]) -> PrefetchProfile {
         var bins = BinCounts(count: CandidateBin.placedCount)
         let bin = CandidateBin.popular(isSeen: false)
         for place in [bin, CandidateBin.placed(bin, 3)] {
             (bins.events[place], bins.needed[place], bins.soon[place]) = (1000, 900, 900)
         }
-        let profile = PrefetchProfile(
-            sessions: 9,
-            bins: bins,
-            places: Self.sketch([[TileKey]](repeating: [far, kept], count: 9))
-        )
-        session.policy = AdaptivePolicy(profile: profile)
-        session.resident = [kept]
-        var wishes = Wishes()
-        for frame in 0..<20 {
-            let viewport = TileViewport.at(2000 + (isAtRest ? 0 : 40 * Double(frame)), 2000)
-            let needed = session.pyramid.neededTiles(under: viewport, at: level).count
-            session.capacity = screens * needed + (screens == 3 ? 0 : 1)
-            wishes = session.show(viewport)
-        }
-        #expect(wishes.entries.contains { $0.key == far } == (isAtRest && screens == 4))
-        #expect(wishes.keepValues.contains { $0.key == kept && $0.value > 0.9 } == (screens == 4))
+        return PrefetchProfile(sessions: 9, bins: bins, places: sketch([[TileKey]](repeating: tiles, count: 9)))
+    }
+
+    /// Tiles of 256 pixels that a view shows, on average over its positions.
+    private static func screenTiles(_ viewport: TileViewport) -> Double {
+        (viewport.width / 256 + 1) * (viewport.height / 256 + 1)
     }
 }
 

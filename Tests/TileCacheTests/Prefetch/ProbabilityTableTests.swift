@@ -40,14 +40,6 @@ import Testing
         #expect(Self.isNear(table.gain(Self.pan), Self.soon - 0.125 * (1 - needed)))
     }
 
-    /// A popular tile: needed with .02, all of that soon, for three quarters of the price.
-    @Test(arguments: [ProbabilityTable.Caution.none, .bounded, .patient])
-    func popularTilesCostLess(caution: ProbabilityTable.Caution) {
-        var table = ProbabilityTable()
-        table.caution = caution
-        #expect(Self.isNear(table.gain(CandidateBin.popular(isSeen: false)), 0.02 - 0.75 * 0.125 * 0.98))
-    }
-
     @Test func loweredProbabilitiesAndThoseOfZoomsAreMeans() {
         let lowered = Self.table(Self.pan, samples: 10, wasNeeded: false)
         #expect(Self.isNear(lowered.gain(Self.pan), 30 * Self.soon / 40 - 0.125 * (1 - 30 * Self.needed / 40)))
