@@ -193,6 +193,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
         workers = max(context.workers, 1)
         horizon = min(max(context.capacityTiles, Samples.horizon.lowerBound), Samples.horizon.upperBound)
         probabilities.setEffort(context.effort)
+        if effects.contains(.latency) { probabilities.setLatency(latency) }
         probabilities.caution = effects.contains(.caution) ? caution : .none
         // Without prefetches nothing can change.
         isSettled = true

@@ -1,8 +1,8 @@
 /// Effects of the default policy. Each can be left out alone, to measure its worth:
 /// `AdaptivePolicy(effects: PolicyEffects.all.subtracting(.parents))`.
 package struct PolicyEffects: OptionSet, Hashable, Sendable {
-    package let rawValue: UInt16
-    package init(rawValue: UInt16) { self.rawValue = rawValue }
+    package let rawValue: UInt32
+    package init(rawValue: UInt32) { self.rawValue = rawValue }
 
     /// Tiles of the view's level around it.
     package static let pan = PolicyEffects(rawValue: 1 << 0)
@@ -42,12 +42,15 @@ package struct PolicyEffects: OptionSet, Hashable, Sendable {
     /// Zooms in progress and their fixed points. Without it, each zoom is expected about the centre.
     package static let zoom = PolicyEffects(rawValue: 1 << 15)
 
+    /// Tiles further away if loads take long. Without it, the prior probabilities are those of short loads.
+    package static let latency = PolicyEffects(rawValue: 1 << 16)
+
     /// Every effect by its name on the command line. The names do not change: `cover` is older than the word fallback.
     package static let named: [(name: String, effect: PolicyEffects)] = [
         ("pan", .pan), ("motion", .motion), ("heading", .heading), ("parents", .parents), ("children", .children),
         ("cover", .fallback), ("abandonment", .abandonment), ("learning", .learning), ("worth", .worth),
         ("destination", .destination), ("order", .order), ("profile", .profile), ("coarser", .coarser),
-        ("deadlines", .deadlines), ("caution", .caution), ("zoom", .zoom),
+        ("deadlines", .deadlines), ("caution", .caution), ("zoom", .zoom), ("latency", .latency),
     ]
 
     /// All effects: the default.

@@ -16,13 +16,16 @@ struct ProbabilityTable: Sendable {
 
     /// Samples of this session by unplaced bin; older ones weigh less.
     private var session = BinCounts(count: CandidateBin.count)
-    private let prior = BinPriors.standard
+    private var prior = BinPriors.standard
     private var mixture: ProfileMixture?
     /// Samples of this session by placed bin, for a profile. Nothing is forgotten.
     private(set) var learned: BinCounts
     private(set) var price = lossAtHalf {
         didSet { if price != oldValue { valuation += 1 } }
     }
+
+    /// Factor of the distances in the prior, by the expected time of a load; above 0, to 1.
+    private var stretch = 1.0
 
     var caution = Caution.none {
         didSet { if caution != oldValue { valuation += 1 } }
@@ -71,12 +74,24 @@ struct ProbabilityTable: Sendable {
         + (CandidateBin.placedCount - CandidateBin.count)
         * (MemoryLayout<(Int, Worth)>.stride + 3 * MemoryLayout<Double>.stride)
 
-    /// Bytes beyond those of a table without a profile.
-    var byteCount: Int { mixture == nil ? 0 : Self.profileBytes }
+    /// Bytes beyond those of a table without a profile, for short loads.
+    var byteCount: Int {
+        (mixture == nil ? 0 : Self.profileBytes) + (stretch < 1 ? prior.soon.count * MemoryLayout<Double>.stride : 0)
+    }
 
     /// - Parameter effort: Above 0, to 1: from no waste to any.
     mutating func setEffort(_ effort: Double) {
         price = effort > 0 ? Self.lossAtHalf * (1 - effort) / effort : 1e9
+    }
+
+    /// - Parameter latency: Expected time of a load, in seconds.
+    mutating func setLatency(_ latency: Double) {
+        // In steps, since loads never take equally long.
+        let stretch = max((16 * min(BinPriors.latency / latency, 1)).rounded(), 1) / 16
+        guard stretch != self.stretch else { return }
+        self.stretch = stretch
+        prior.soon = stretch == 1 ? BinPriors.standard.soon : BinPriors(stretch: stretch).soon
+        valuation += 1
     }
 
     /// Counts a sample of a bin, placed if there is a profile with places.
@@ -151,13 +166,19 @@ struct ProbabilityTable: Sendable {
 
 extension BinPriors {
     /// Round numbers that fall with distance, and from ahead over aside to behind.
-    static let standard = BinPriors()
+    static let standard = BinPriors(stretch: 1)
 
-    private init() {
+    /// Longest load, in seconds, for which the standard priors are. During a longer one, a view goes further, so that
+    /// tiles further away are needed too soon.
+    static let latency = 0.05
+
+    /// - Parameter stretch: Distance that a view goes during the longest load of the standard priors, relative to that
+    ///   during the present ones.
+    fileprivate init(stretch: Double) {
         needed = [Double](repeating: 0, count: CandidateBin.count)
         soon = needed
         strength = [Double](repeating: ProbabilityTable.strength, count: CandidateBin.count)
-        setPan()
+        setPan(stretch)
         setZoom()
         // Too low for a load: a session has to show that people go to popular places.
         for isSeen in [false, true] {
@@ -166,9 +187,16 @@ extension BinPriors {
         }
     }
 
-    private mutating func setPan() {
+    private mutating func setPan(_ stretch: Double) {
         let falls = [1, 0.75, 0.5, 0.35, 0.25, 0.15, 0.09, 0.05, 0.02]
         let sooner = [0.8, 0.6, 0.4, 0.25, 0.15, 0.1, 0.07, 0.05, 0.03]
+        let bounds = CandidateBin.distanceBounds + [CandidateBin.distanceBounds.last! * 4 / 3]
+        let shares = bounds.map { bound in
+            // The first class whose bound is as far.
+            let last = max(bounds.firstIndex { $0 >= bound * stretch } ?? 0, 1)
+            let part = (bound * stretch - bounds[last - 1]) / (bounds[last] - bounds[last - 1])
+            return sooner[last - 1] + part * (sooner[last] - sooner[last - 1])
+        }
         let reached = [0.95, 0.75, 0.5, 0.3]
         let reachedSoon = [0.95, 0.6, 0.35, 0.15]
         let byDirection = [0.7, 0.45, 0.4, 0.5]
@@ -179,7 +207,7 @@ extension BinPriors {
                         let isAhead = isMoving && direction == 0
                         let fall = falls[distance]
                         var likely = byDirection[direction] * fall
-                        var share = sooner[distance]
+                        var share = shares[distance]
                         if isAhead {
                             likely = reached[reach] * (reach >= 2 ? 1.5 * fall : 0.4 + 0.6 * fall)
                             share = max(share, reachedSoon[reach])

@@ -40,6 +40,35 @@ import Testing
         #expect(Self.isNear(table.gain(Self.pan), Self.soon - 0.125 * (1 - needed)))
     }
 
+    /// A tile at rest, up to 128 pixels away, is needed with .5 x .5. Of that, .4 is soon for loads of up to 50 ms, .6 as
+    /// at 64 pixels for 100 ms, and .675 as at 40 pixels for 160 ms. One up to 1,024 pixels away: .03, .05 and .0875.
+    @Test(arguments: [
+        (0.0, 0.4, 0.03), (0.04, 0.4, 0.03), (0.05, 0.4, 0.03), (0.051, 0.4, 0.03), (0.1, 0.6, 0.05),
+        (0.16, 0.675, 0.0875), (60, 0.775, 0.6),
+    ])
+    func furtherTilesAreNeededSoonDuringLongLoads(latency: Double, near: Double, far: Double) {
+        var table = ProbabilityTable()
+        for latency in [0.2, latency] { table.setLatency(latency) }
+        for (distance, needed, share) in [(2, 0.25, near), (8, 0.01, far)] {
+            let bin = CandidateBin.pan(isMoving: false, .unknown, reach: 0, distance: distance, isSeen: false)
+            #expect(Self.isNear(table.gain(bin), needed * share - 0.125 * (1 - needed)), "class \(distance)")
+        }
+        // Zooms have no distance in time.
+        #expect(table.gain(Self.zoom) == ProbabilityTable().gain(Self.zoom))
+    }
+
+    /// A load of another length counts as a change, one of about the same does not.
+    @Test func loadsOfTheSameLengthChangeNothing() {
+        var table = ProbabilityTable()
+        let first = table.valuation
+        table.setLatency(0.05)
+        #expect(table.valuation == first && table.byteCount == 0)
+        table.setLatency(0.15)
+        table.setLatency(0.151)
+        #expect(table.valuation == first + 1)
+        #expect(table.byteCount == CandidateBin.count * MemoryLayout<Double>.stride)
+    }
+
     @Test func loweredProbabilitiesAndThoseOfZoomsAreMeans() {
         let lowered = Self.table(Self.pan, samples: 10, wasNeeded: false)
         #expect(Self.isNear(lowered.gain(Self.pan), 30 * Self.soon / 40 - 0.125 * (1 - 30 * Self.needed / 40)))
