@@ -66,8 +66,8 @@ import Testing
             _ = popular.tiles(of: level, in: pyramid, layer: 0)
             most = max(most, popular.byteCount)
         }
-        // Four levels have as many popular ones as there may be.
-        #expect(most > 4 * 512 * MemoryLayout<TileKey>.stride && most <= 16 * 512 * MemoryLayout<TileKey>.stride)
+        // Three levels have as many popular ones as there may be.
+        #expect(most > 3 * 512 * MemoryLayout<TileKey>.stride && most <= 16 * 512 * MemoryLayout<TileKey>.stride)
     }
 
     // MARK: - In a policy

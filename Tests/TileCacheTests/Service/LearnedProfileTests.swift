@@ -270,8 +270,8 @@ import Testing
             settled(without)
             #expect(steps.reaches { policyBytes(with) > 0 && policyBytes(without) > 0 })
             let difference = policyBytes(with) - policyBytes(without)
-            // With the popular tiles that the view has looked for, up to 0.13 MB.
-            let expected = fits ? cost...cost + 131_072 : 0...0
+            // With the popular tiles that the view has looked for and their samples, up to 0.25 MB.
+            let expected = fits ? cost...cost + 262_144 : 0...0
             #expect((expected.lowerBound - 32_768...expected.upperBound + 32_768).contains(difference), "\(limit)")
             #expect(policyBytes(with) <= limit.bytes / 8 + 16_384)
         }
