@@ -6,19 +6,19 @@ import Testing
 /// Levels that the source does not have: every pixel against whole images, halved repeatedly.
 @Suite(.timeLimit(.minutes(15))) struct LevelSynthesisTests {
     /// Shows some tiles and waits until they are resident.
-    private func show(_ tiles: [TileCoordinate], _ view: TileView, _ layer: LayerID) -> Bool {
+    func show(_ tiles: [TileCoordinate], _ view: TileView, _ layer: LayerID) -> Bool {
         eventually {
             view.update(needing: tiles.map { NeededTile(layer: layer, tile: $0) })
             return view.frame().missingTileCount == 0
         }
     }
 
-    private func quiet(_ cache: TileCache, _ layer: LayerID) -> TileView {
+    func quiet(_ cache: TileCache, _ layer: LayerID) -> TileView {
         cache.makeView(layers: [layer], selection: TileLevelSelection(), policy: { NoPrefetch() })
     }
 
     /// A cache with one worker whose source waits with each tile for a signal.
-    private func gated(
+    func gated(
         by gate: DispatchSemaphore,
         side: Int,
         depth: Int
@@ -32,7 +32,7 @@ import Testing
         return (world, source, cache, try cache.addLayer(source, pyramid: world.pyramid, options: world.options))
     }
 
-    private func expect(_ tile: TileCoordinate, in cache: TileCache, _ layer: LayerID, _ world: MadeWorld) {
+    func expect(_ tile: TileCoordinate, in cache: TileCache, _ layer: LayerID, _ world: MadeWorld) {
         let pixels = cache.withTile(tile, of: layer) { Array($0) }
         #expect(pixels == world.pixels(of: tile), "\(tile)")
     }
@@ -205,24 +205,6 @@ import Testing
         cache.shutdown()
     }
 
-    @Test func anInvalidationUnderWayLeavesNoOldPixels() throws {
-        let gate = DispatchSemaphore(value: 0)
-        let (world, source, cache, layer) = try gated(by: gate, side: 128, depth: 3)
-        let view = quiet(cache, layer)
-        let top = TileCoordinate(level: 0, column: 0, row: 0)
-        view.update(needing: [NeededTile(layer: layer, tile: top)])
-        for _ in 0..<9 { gate.signal() }
-        #expect(eventually { source.loads.count == 10 })
-        cache.invalidate(layer)
-        for _ in 0..<300 { gate.signal() }
-        #expect(show([top], view, layer))
-        expect(top, in: cache, layer, world)
-        #expect(cache.statistics.loads.outdated == 1)
-        // The tenth tile was the last of the outdated one.
-        #expect(source.loads.values.reduce(0, +) == 10 + 64)
-        cache.shutdown()
-    }
-
     @Test func compressedChildrenAreDecompressedAndNotLoaded() throws {
         // Mostly zeros: noise would not compress.
         let world = try MadeWorld(width: 32, height: 32, depth: 1) { x, _ in x % 16 > 1 }
@@ -237,21 +219,6 @@ import Testing
         #expect(show([top], view, layer))
         expect(top, in: cache, layer, world)
         #expect(cache.statistics.synthesis.loads == 0)
-        cache.shutdown()
-    }
-
-    /// A stale child may be drawn, but no parent is made from it.
-    @Test func staleChildrenAreLoadedAnew() throws {
-        let world = try MadeWorld(width: 32, height: 32, depth: 1)
-        let source = MadeSource(world)
-        let cache = try TileCache(byteLimit: .mebibytes(1), workers: 1)
-        let layer = try cache.addLayer(source, pyramid: world.pyramid, options: world.options)
-        let view = quiet(cache, layer)
-        #expect(show(world.allTiles.filter { $0.level == 1 }, view, layer))
-        view.update(needing: [])
-        cache.invalidate(layer, region: PixelRect(minX: 20, minY: 20, maxX: 21, maxY: 21))
-        #expect(show([TileCoordinate(level: 0, column: 0, row: 0)], view, layer))
-        #expect(cache.statistics.synthesis.loads == 1)
         cache.shutdown()
     }
 
@@ -303,34 +270,6 @@ import Testing
         #expect(!late[0].complete { _ in .pixels })
     }
 
-    /// Between the steps of an invalidation some outdated tiles are not marked yet.
-    @Test func aTileMadeDuringAnInvalidationIsNotMadeOfOutdatedOnes() throws {
-        let world = try MadeWorld(width: 32, height: 32, depth: 1)
-        let scene = try StillScene(tiles: 64)
-        let source = PlainSource()
-        let layer = try scene.cache.addLayer(source, pyramid: world.pyramid, options: world.options)
-        let (fine, coarse) = (quiet(scene.cache, layer), quiet(scene.cache, layer))
-        let children = (0..<4).map { TileCoordinate(level: 1, column: $0 % 2, row: $0 / 2) }
-        fine.update(needing: children.map { NeededTile(layer: layer, tile: $0) })
-        scene.run()
-        let top = TileCoordinate(level: 0, column: 0, row: 0)
-        let before = scene.cache.statistics.synthesis.loads
-        var hasMade = false
-        // At the first lock acquisition of the invalidation it has not started; at the second no tile is marked.
-        var turns = 0
-        scene.meanwhile = {
-            turns += 1
-            guard turns == 2 else { return false }
-            coarse.update(needing: [NeededTile(layer: layer, tile: top)])
-            scene.run()
-            hasMade = scene.cache.isResident(top, of: layer)
-            return true
-        }
-        scene.cache.invalidate(layer)
-        #expect(hasMade && scene.cache.statistics.synthesis.loads == before + 4)
-        withExtendedLifetime(fine) {}
-    }
-
     /// A tile is loaded once for a view and for a coarser tile made from it.
     @Test func aChildInFlightIsWaitedFor() throws {
         let world = try MadeWorld(width: 32, height: 32, depth: 1)
@@ -368,24 +307,6 @@ import Testing
         #expect(most == 1)
         expect(top, in: scene.cache, layer, world)
         #expect(asked.count == 4 && asked.values.allSatisfy { $0 == 1 }, "\(asked)")
-    }
-
-    /// An invalidation cancels loads in flight without a new plan.
-    @Test func sourcesHearOfChildrenThatAreGivenUp() throws {
-        let world = try MadeWorld(width: 128, height: 128, depth: 3)
-        let cache = try TileCache(byteLimit: .mebibytes(1), workers: 1)
-        let source = QueuedSource()
-        let layer = try cache.addLayer(source, pyramid: world.pyramid, options: world.options)
-        let view = quiet(cache, layer)
-        view.update(needing: [NeededTile(layer: layer, tile: TileCoordinate(level: 0, column: 0, row: 0))])
-        let requests = source.taken()
-        #expect(!requests.isEmpty)
-        let told = Lock(0)
-        requests[0].onCancel { told.withLock { $0 += 1 } }
-        cache.invalidate(layer)
-        #expect(eventually { told.withLock { $0 } == 1 })
-        #expect(!requests[0].isWanted)
-        #expect(cache.shutdown(timeout: .seconds(600)))
     }
 
     /// A random walk through all levels with hardly any memory. The pixels are right, and the ledger is consistent.
@@ -446,54 +367,5 @@ import Testing
         scene.run()
         let loads = scene.cache.statistics.loads
         #expect(loads.refused == 1 && loads.failed == 0 && source.requests == 1)
-    }
-
-    @Test func whatCannotBeMadeIsRefused() throws {
-        let cache = try TileCache(byteLimit: .mebibytes(1))
-        let world = try MadeWorld(width: 256, height: 256, depth: 4)
-        func problem(_ pyramid: TilePyramid, _ options: LayerOptions) -> String {
-            do {
-                _ = try cache.addLayer(MadeSource(world), pyramid: pyramid, options: options)
-                return "none"
-            } catch {
-                return error.description
-            }
-        }
-        #expect(problem(world.pyramid, LayerOptions(synthesizedLevels: 4)) == "none")
-        #expect(problem(world.pyramid, LayerOptions(synthesizedLevels: 5)).contains("0 to 4 of its levels"))
-        #expect(problem(world.pyramid, LayerOptions(synthesizedLevels: -1)).contains("0 to 4 of its levels"))
-        let odd = try TilePyramid.powerOfTwo(worldWidth: 400, worldHeight: 400, tileSize: 20)
-        #expect(problem(odd, LayerOptions(synthesizedLevels: 2)) == "none")
-        #expect(problem(odd, LayerOptions(synthesizedLevels: 3)).contains("can be halved 2 times, not 3"))
-        let bordered = try TilePyramid.powerOfTwo(worldWidth: 256, worldHeight: 256, tileSize: 16, border: 1)
-        #expect(problem(bordered, LayerOptions(synthesizedLevels: 1)).contains("no border"))
-        #expect(
-            problem(world.pyramid, LayerOptions(format: .float32, synthesizedLevels: 1, downsampling: .sRGB))
-                .contains("cannot be halved")
-        )
-        #expect(problem(world.pyramid, LayerOptions(format: .opaque(bytesPerTile: 9), synthesizedLevels: 1)) != "none")
-        let steep = try TilePyramid(
-            worldWidth: 64,
-            worldHeight: 64,
-            levels: [4, 1].map {
-                PyramidLevel(
-                    width: 64 / $0,
-                    height: 64 / $0,
-                    tileWidth: 16,
-                    tileHeight: 16,
-                    worldPixelsPerPixel: Double($0)
-                )
-            }
-        )
-        #expect(problem(steep, LayerOptions(synthesizedLevels: 1)).contains("is not the half of level 1"))
-    }
-
-    @Test func aPyramidKeepsItsFinestLevels() throws {
-        let whole = try TilePyramid.powerOfTwo(worldWidth: 4096, worldHeight: 2048)
-        let part = whole.keepingFinestLevels(3)
-        #expect(part.levels == Array(whole.levels.suffix(3)))
-        #expect(part.maximumLevel == 2 && part.worldWidth == 4096)
-        #expect(whole.keepingFinestLevels(0).levels.count == 1)
-        #expect(whole.keepingFinestLevels(99) == whole)
     }
 }

@@ -7,56 +7,11 @@ import TestSupport
 final class ExploredRun: @unchecked Sendable {
     private static let world = 256
 
-    /// A renderer that draws only when it is notified.
-    private final class Renderer: @unchecked Sendable {
-        var view: TileView?
-        let queue: DispatchQueue
-        /// Missing tiles of the last frame.
-        var last = Lack()
-
-        init(_ view: TileView, _ queue: DispatchQueue) {
-            self.view = view
-            self.queue = queue
-        }
-
-        func close() {
-            // Other steps run while the view ends.
-            let gone = view
-            view = nil
-            withExtendedLifetime(gone) {}
-        }
-    }
-
-    /// Missing tiles of a frame; less is better.
-    private struct Lack: Equatable {
-        var missing = 0
-        var blank = 0.0
-        /// Tiles drawn with outdated pixels, and with current ones.
-        var stale: Set<TileKey> = []
-        var current: Set<TileKey> = []
-
-        init() {}
-        init(_ frame: TileFrame) {
-            missing = frame.missingTileCount
-            blank = frame.coverage.blank
-            for placement in frame {
-                let key = TileKey(layer: placement.tile.identity.layer.index, placement.tile.identity.tile)
-                if placement.tile.isStale { stale.insert(key) } else { current.insert(key) }
-            }
-        }
-
-        func isWorse(than other: Lack) -> Bool {
-            if missing > other.missing || blank > other.blank + 1e-6 { return true }
-            // Replacing a stale fallback by other tiles is no improvement.
-            return missing == other.missing && !stale.isDisjoint(with: other.current)
-        }
-    }
-
     private let scheduler: StepScheduler
     private let faults: ExploredFaults
     private var cache: TileCache?
     private var layers: [(id: LayerID, pyramid: TilePyramid)] = []
-    private var renderers: [Renderer] = []
+    private var renderers: [ExploredRenderer] = []
     private var held: [TileFrame] = []
     private let fullLimit: Int
     private let isTight: Bool
@@ -146,9 +101,9 @@ final class ExploredRun: @unchecked Sendable {
     }
 
     /// Holds a frame. It may have decompressed tiles, of which the view then is not notified.
-    private func hold(_ renderer: Renderer) {
+    private func hold(_ renderer: ExploredRenderer) {
         guard let frame = renderer.view?.frame() else { return }
-        renderer.last = Lack(frame)
+        renderer.last = FrameLack(frame)
         held = [frame]
     }
 
@@ -204,7 +159,7 @@ final class ExploredRun: @unchecked Sendable {
             scheduler.chance(75)
             ? ServiceSetup.quiet(cache, layers) : cache.makeView(layers: layers)
         if scheduler.chance(50) { view.promotionBudget = PromotionBudget(maximumTiles: 0) }
-        let renderer = Renderer(view, DispatchQueue(label: "test.renderer"))
+        let renderer = ExploredRenderer(view, DispatchQueue(label: "test.renderer"))
         view.callbackQueue = renderer.queue
         let drawsAtOnce = scheduler.chance(50)
         view.onTilesReady = { [weak renderer, unowned self] in
@@ -222,12 +177,12 @@ final class ExploredRun: @unchecked Sendable {
         place = (center, [1, 1, 1, 1, 0.5, 0.25][scheduler.below(6)])
     }
 
-    private func look(_ renderer: Renderer) {
+    private func look(_ renderer: ExploredRenderer) {
         renderer.view?.update(TileViewport(center: place.center, width: 40, height: 24, scale: place.scale))
         draw(renderer)
     }
 
-    private func need(_ renderer: Renderer) {
+    private func need(_ renderer: ExploredRenderer) {
         let layer = layers[scheduler.below(layers.count)]
         let level = scheduler.below(layer.pyramid.maximumLevel + 1)
         let side = layer.pyramid.levels[level].columns
@@ -242,10 +197,10 @@ final class ExploredRun: @unchecked Sendable {
         draw(renderer)
     }
 
-    private func draw(_ renderer: Renderer) {
+    private func draw(_ renderer: ExploredRenderer) {
         guard let view = renderer.view else { return }
         let frame = view.frame()
-        renderer.last = Lack(frame)
+        renderer.last = FrameLack(frame)
         check(frame)
     }
 
@@ -350,7 +305,7 @@ final class ExploredRun: @unchecked Sendable {
             guard let view = renderer.view else { continue }
             let budget = view.promotionBudget
             view.promotionBudget = PromotionBudget(maximumTiles: 0)
-            let now = Lack(view.frame())
+            let now = FrameLack(view.frame())
             view.promotionBudget = budget
             if renderer.last.isWorse(than: now) {
                 problems.append("view \(number) was not told: it drew \(renderer.last), now it is \(now)")
