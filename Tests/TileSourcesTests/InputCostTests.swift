@@ -43,7 +43,7 @@ import Testing
 
     @Test func traces() {
         let header = "# pan-trace: 1\n# viewport: 1000x470\n# world: 131072x131072\n# wraps_x: true\n# tile_size: 256\n"
-        let columns = header + "time,center_x,center_y,scale\n"
+        let columns = header + "time_s,center_x,center_y,scale\n"
         let inputs: [String: (Int) -> [UInt8]] = [
             "one line": repeated("", "x"), "header fields": repeated("# pan-trace: 1\n", "# a: b\n"),
             "digits": repeated(columns + "0.", "0", "1,1,1,1"), "exponents": repeated(columns + "0,1e", "9"),
@@ -52,12 +52,18 @@ import Testing
                 Array((columns + (0..<size / 10).map { "\($0),1,1,1\n" }.joined()).utf8)
             },
         ]
+        var samples = 0
         for (name, make) in inputs {
             expectLinear(name, make: make) { bytes in
                 guard let reader = try? PanTraceReader(bytes: bytes) else { return }
-                while let sample = try? reader.nextSample() { _ = sample }
+                while let sample = try? reader.nextSample() {
+                    _ = sample
+                    samples += 1
+                }
             }
         }
+        // The header is one that is read.
+        #expect(samples >= 3 * (100 + 1000 + 10_000))
     }
 
     @Test func descriptors() {
