@@ -113,9 +113,14 @@ import TileCache
         options.clock = .real
         options.pixelFormat = format
         options.loadLatency = latency
-        options.duration = 500_000_000
-        let report = try Replay(options).run(ReplayInput(builtIn: options)).total
-        #expect(report.loads.finished > 0 && report.loads.failed == 0)
+        // A machine with other work may finish no load within half a second.
+        for seconds in [0.5, 4, 30] {
+            options.duration = Int64(seconds * 1e9)
+            let report = try Replay(options).run(ReplayInput(builtIn: options)).total
+            #expect(report.loads.failed == 0)
+            if report.loads.finished > 0 { return }
+        }
+        Issue.record("no load has finished")
     }
 
     /// Prefetches that are still in flight at the end were of no use.
