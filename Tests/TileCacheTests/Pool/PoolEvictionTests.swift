@@ -71,6 +71,23 @@ import Testing
         #expect(small.resident == [2, 3, 9])
     }
 
+    /// Of the tiles that a plan does not value, a search compares so many of the oldest.
+    @Test(arguments: [(PoolState.tilesWeighed - 1, true), (PoolState.tilesWeighed, false)])
+    func aSearchWeighsTheOldestTiles(older: Int, isWeighed: Bool) throws {
+        let small = TilePool(tiles: older + 1, byValue)
+        for column in 0..<older { small.load(column) }
+        // Of another visit class, and worth less.
+        small.install([PlanEntry(key: key(older), reason: .demand, visits: 2, age: 0)])
+        small.runPlan()
+        #expect(small.entry(older)?.visits == 2)
+        var recency = RecencyWorth()
+        for _ in 0..<VisitClass.ages { recency.worths += [2, 1, 2, 2] }
+        small.install([small.wish(9999, 9)], recency: recency)
+        small.runPlan()
+        let gone = Set(0...older).subtracting(small.resident)
+        #expect(gone == [isWeighed ? older : 0])
+    }
+
     /// Comparing values takes time. A large trim evicts the oldest, a small one the least valuable.
     @Test func aSmallTrimWeighsAndALargeOneDoesNot() {
         let small = TilePool(tiles: 40, byValue)
@@ -291,6 +308,15 @@ import Testing
         let large = small.pool.addLayer(tileBytes: small.byteLimit - small.pool.bookkeepingBytes + 1)
         small.load(key(0, layer: large))
         #expect(small.resident == [0, 1, 2] && small.counters.refusals == 1)
+    }
+
+    @Test func aTileAsLargeAsTheLimitTakesAllOfIt() {
+        let small = TilePool(tiles: 4)
+        let large = small.pool.addLayer(tileBytes: 4 * TilePool.tileBytes)
+        small.load(0, 1, 2, 3)
+        small.load(key(0, layer: large))
+        #expect(small.resident.isEmpty && small.residency(of: key(0, layer: large)) == .decoded)
+        #expect(small.committedBytes == small.byteLimit && small.counters.refusals == 0)
     }
 
     @Test func aLargerTileTakesTheRoomOfSeveral() {

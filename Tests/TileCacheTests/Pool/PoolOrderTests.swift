@@ -23,6 +23,19 @@ import Testing
         #expect(needs.hasBegun)
     }
 
+    /// A tile that was in view 255 times is counted no further.
+    @Test func visitsAreCountedUpToTheirMaximum() throws {
+        let small = TilePool(tiles: 40)
+        var needs = ViewNeeds()
+        small.install([PlanEntry(key: key(0), value: 1, reason: .prefetch, visits: .max - 1, age: 100)])
+        small.end(try #require(small.beginLoad()))
+        for _ in 0..<2 {
+            small.need([0], &needs)
+            #expect(small.entry(0)?.visits == .max)
+            for column in 0...VisitClass.demandsOfAVisit { small.need([100 + column], &needs) }
+        }
+    }
+
     /// A policy remembers visits of evicted tiles and their last time. The pool has those of the others.
     @Test func aPlanTellsTheHistoryOfTilesThatWereGone() {
         let small = TilePool(tiles: 8)

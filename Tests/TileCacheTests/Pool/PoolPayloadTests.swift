@@ -37,6 +37,20 @@ import Testing
         small.end(ticket)
     }
 
+    /// A payload replaces its tile without a compression if a usual block is at least twice as large.
+    @Test(arguments: [(1000, true), (999, false), (0, false)])
+    func smallPayloadsNeedNoComparison(meanBlockBytes: Int, isPreferred: Bool) throws {
+        let small = TilePool(tiles: 8) { $0.compressedTier = true }
+        small.install([small.demand(key(0))])
+        let ticket = try #require(small.beginLoad())
+        _ = small.pool.reserveEncoded(ticket, bytes: 500, checksum: 1)
+        small.end(ticket)
+        small.pool.layers.change(0) { $0.meanBlockBytes = meanBlockBytes }
+        let isReplaced = small.pool.demoteToEncoded(small.pool.table.find(key(0)))
+        #expect(isReplaced == isPreferred)
+        #expect(small.residency(of: key(0)) == (isPreferred ? .compressed : .decoded))
+    }
+
     /// No more payloads are evicted than the needed pages require.
     @Test func onlySoManyPayloadsMakeWay() throws {
         let small = TilePool(tiles: 5) { $0.compressedTier = true }

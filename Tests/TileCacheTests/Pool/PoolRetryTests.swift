@@ -130,6 +130,20 @@ import Testing
         #expect(small.beginLoad()?.key == key(2))
     }
 
+    /// All of the limit may be held for one tile. One byte more evicts nothing.
+    @Test(arguments: [0, 1]) func asMuchIsHeldAsFitsTheLimit(more: Int) throws {
+        let (small, late) = latePool(tiles: 3)
+        small.load(0, 1)
+        small.install([small.demand(key(5, layer: late))])
+        let ticket = try #require(small.beginLoad())
+        let bytes = small.byteLimit + more
+        let held = small.pool.holdEncoded(ticket, bytes: bytes)
+        small.pool.finishDecommits(small.pool.takePendingDecommits())
+        #expect(held == (more == 0 ? .granted(bytes) : .refused))
+        #expect(small.resident == (more == 0 ? [] : [0, 1]) && !small.isOverLimit)
+        small.end(ticket, .cancelled)
+    }
+
     @Test func aPrefetchBeginsOnlyWithASlot() throws {
         let (small, late) = latePool(tiles: 3)
         var needs = ViewNeeds()

@@ -41,6 +41,14 @@ import Testing
         #expect(watch == (false, true) && !due.isWatched)
     }
 
+    /// A plan that expires asks for one plan.
+    @Test func aPlanExpiresOnce() {
+        var due = DueTimes()
+        _ = due.setPlan(at: step)
+        let (early, late) = (due.takeDue(now: step - 1), due.takeDue(now: step))
+        #expect(early == (false, false) && late == (true, false) && due.earliest == .max)
+    }
+
     @Test(arguments: [Int64.min, -1, 0, 1, .max - 1, .max]) func anyTimeIsATime(time: Int64) {
         var due = DueTimes()
         _ = due.askPlan(at: time)
