@@ -1,37 +1,31 @@
 import Foundation
+import TestSupport
 
 /// `tile_server.py` as a separate process, which ends with this object.
 final class TileServer {
     let port: Int
     private let folder: String
-    private let process = Process()
-    private let input = Pipe()
+    private let process: ServerProcess
 
     static let python: String? = ["/usr/bin/python3", "/usr/local/bin/python3", "/opt/homebrew/bin/python3"]
         .first { FileManager.default.isExecutableFile(atPath: $0) }
 
+    /// Starts a server and waits until it listens; `nil` if it ends.
     init?(folder: String, mode: String) {
-        guard let python = Self.python else { return nil }
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
             "tile_server.py"
         )
-        let output = Pipe()
-        process.executableURL = URL(fileURLWithPath: python)
-        process.arguments = [script.path, folder, mode]
-        process.standardInput = input
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        do { try process.run() } catch { return nil }
-        let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-        guard let port = Int(line.trimmingCharacters(in: .whitespacesAndNewlines)) else { return nil }
-        self.port = port
-        self.folder = folder
+        // One of an earlier server.
+        unlink("\(folder)/port")
+        guard let python = Self.python,
+            let process = try? ServerProcess(python, [script.path, folder, mode])
+        else { return nil }
+        let found = { (try? String(contentsOfFile: "\(folder)/port", encoding: .utf8)).flatMap { Int($0) } }
+        guard settled({ found() != nil || !process.isRunning }), let port = found() else { return nil }
+        (self.port, self.folder, self.process) = (port, folder, process)
     }
 
-    deinit { die() }
-
-    /// Ends the server in any state. (A child of a Dispatch thread does not receive gentler signals.)
-    func die() { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+    func die() { process.end() }
 
     var template: String { "http://127.0.0.1:\(port)/{z}/{x}/{y}.png" }
 

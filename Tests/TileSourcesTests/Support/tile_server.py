@@ -1,6 +1,6 @@
 """A tile server on this machine that behaves as it is told, for the tests of the HTTP source.
 
-usage: tile_server.py FOLDER MODE   -- prints its port, serves FOLDER/z/x/y.png until its standard input ends
+usage: tile_server.py FOLDER MODE   -- serves FOLDER/z/x/y.png; its port is in FOLDER/port once it listens
 
 Modes, joined by commas:
   slow        30 ms before each answer, and the body in two parts
@@ -161,7 +161,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
 server.daemon_threads = True
-threading.Thread(target=server.serve_forever, daemon=True).start()
-print(server.server_address[1], flush=True)
-sys.stdin.read()
-os._exit(0)
+# Whole or not at all: half of a number is one, too.
+with open(folder + "/port.new", "w") as file:
+    file.write(str(server.server_address[1]))
+os.replace(folder + "/port.new", folder + "/port")
+server.serve_forever()
