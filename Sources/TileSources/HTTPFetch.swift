@@ -26,6 +26,8 @@ final class HTTPFetch {
     var earliest: Int64 = 0
     private(set) var transfer: OpaqueCurl?
     private(set) var answer = HTTPCacheHeaders()
+    /// The last header line so far: a folded line continues it (RFC 9112, 5.2).
+    private var headerLine: [UInt8] = []
     /// Whether all headers have come: what follows the body is ignored.
     private var hasHeaders = false
     /// Seconds since 1970 at which the transfer began and its headers were complete.
@@ -281,12 +283,18 @@ final class HTTPFetch {
         }
         // A new status line: headers restart after an interim answer.
         if line.starts(with: "HTTP/".utf8) {
-            (answer, hasHeaders) = (HTTPCacheHeaders(), false)
+            (answer, headerLine, hasHeaders) = (HTTPCacheHeaders(), [], false)
+        } else if hasHeaders {
+            return true
         } else if line.allSatisfy({ $0 == 13 || $0 == 10 }) {
+            headerLine.withUnsafeBytes { answer.note($0) }
             hasHeaders = true
             received = wallClock()
-        } else if !hasHeaders {
-            answer.note(line)
+        } else if line[0] == 32 || line[0] == 9 {
+            headerLine += line
+        } else {
+            headerLine.withUnsafeBytes { answer.note($0) }
+            headerLine = Array(line)
         }
         return true
     }

@@ -148,6 +148,14 @@ import Testing
         #expect(origin.asked == ["/0/0/0 - -", "/0/0/0 - -"])
     }
 
+    /// A header may go on in lines that begin with a space or a tab.
+    @Test func whatMustNotBeStoredMayBeInAFoldedLine() throws {
+        let origin = Origin("Cache-Control: max-age=100,", "\tprivate,", "  no-store", "ETag: \"a\"")
+        let (server, folder, clock) = (try serve(origin), ScratchFolder(), Clock())
+        for _ in 0..<2 { try run(server, folder, clock, expecting: "a", isKept: false) }
+        #expect(origin.asked == ["/0/0/0 - -", "/0/0/0 - -"])
+    }
+
     /// Expired tiles with a validator are not drawn before the server has answered. Stale tiles are not used.
     @Test func expiredTilesAreRevalidatedBeforeTheyAreDrawn() throws {
         for rule in ["no-cache", "max-age=0, must-revalidate", "max-age=0, stale-while-revalidate=0"] {
