@@ -1,16 +1,29 @@
 /// Reason why a source cannot be opened: the file or address, and what was expected.
 public struct TileSourceError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The file, folder or address.
+    /// The file, folder or address, without user and password.
     public let subject: String
     /// Description of the problem and of what was expected.
     public let message: String
 
-    /// Creates an error.
+    /// Creates an error. Users and passwords of addresses are left out of both texts: they are for logs.
     public init(_ subject: String, _ message: String) {
-        self.subject = subject
-        self.message = message
+        self.subject = subject.withoutPasswords
+        self.message = message.withoutPasswords
     }
 
     /// A full sentence for a log or a terminal.
     public var description: String { "\(subject): \(message)" }
+}
+
+extension String {
+    /// The text with `***` for the user and password of each address in it.
+    package var withoutPasswords: String {
+        guard contains("@") else { return self }
+        let parts = split(separator: "://", omittingEmptySubsequences: false)
+        let rest = parts.dropFirst().map { part in
+            let host = part.prefix { !"/?#".contains($0) }
+            return host.lastIndex(of: "@").map { "***" + part[$0...] } ?? String(part)
+        }
+        return ([String(parts[0])] + rest).joined(separator: "://")
+    }
 }

@@ -34,7 +34,7 @@ public struct TileSourceStatistics: Hashable, Sendable, CustomStringConvertible 
     public var absent = 0
     /// Failures by cause. For an HTTP source, each failed attempt counts, even if a later one succeeded.
     public var failures: [TileLoadFailureCause: Int] = [:]
-    /// Description of the last failure: the tile, and what was expected.
+    /// Description of the last failure: the tile, and what was expected. Without users and passwords.
     public var lastFailure: String?
     /// HTTP requests sent, including retries.
     public var attempts = 0
@@ -89,7 +89,7 @@ final class SourceCounter: Sendable {
     func count(_ failure: TileLoadFailure, of subject: String) {
         counts.withLock {
             $0.failures[failure.cause, default: 0] += 1
-            $0.lastFailure = "\(subject): \(failure.message)"
+            $0.lastFailure = "\(subject): \(failure.message)".withoutPasswords
         }
     }
 }

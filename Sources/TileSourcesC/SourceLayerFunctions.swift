@@ -95,7 +95,7 @@ public func tileCacheAddSourceLayer(
         // A repaired path would be that of another file.
         guard let text = String(validatingCString: address) else { throw .invalidSource("address must be UTF-8") }
         guard let place = TileSourceAddress(text) else {
-            throw .invalidSource("address must be \(TileSourceAddress.forms), not '\(text)'")
+            throw .invalidSource("address must be \(TileSourceAddress.forms), not '\(text.withoutPasswords)'")
         }
         let http = try fields.http(for: place)
         let stores = try storeList(fields.stores, count: fields.store_count)

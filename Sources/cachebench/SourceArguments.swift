@@ -67,10 +67,10 @@ struct SourceArguments: ParsableArguments {
     func open(tileSize: Int?, format: TilePixelFormat, encoded: Bool) throws -> ReplaySource? {
         guard let source else { return nil }
         let opened = try open(source, TileSourceOptions(format: format, keepsEncoded: encoded, tileSize: tileSize))
-        if let warning = opened.warning { writeToStandardError("cachebench: \(warning)\n") }
+        if let warning = opened.warning { writeToStandardError("cachebench: \(warning.withoutPasswords)\n") }
         var isTemplate: Bool { if case .http = source { true } else { false } }
         return ReplaySource(
-            address: source.description,
+            address: source.description.withoutPasswords,
             maximumZoom: isTemplate ? maximumZoom ?? usualZoom : nil,
             imageMemoryLimit: imageMemoryLimit,
             pyramid: opened.pyramid,

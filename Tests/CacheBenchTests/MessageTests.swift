@@ -315,6 +315,16 @@ struct MessageTests {
         return try Program.run(["replay", "--source", source] + fast + more)
     }
 
+    /// Reports and messages are passed on.
+    @Test(arguments: ["http://u:secret@127.0.0.1:1/{z}/{x}/{y}", "tiff:http://u:secret@127.0.0.1:1/a"])
+    func passwordsAreNotShown(source: String) throws {
+        for more in [[], ["--format", "json"]] {
+            let outcome = try Program.run(["replay", "--source", source, "--duration", "100ms"] + more)
+            #expect((outcome.output + outcome.errors).contains("***@127.0.0.1:1"))
+            #expect(!(outcome.output + outcome.errors).contains("secret"))
+        }
+    }
+
     @Test func metadataThatNamesAnotherOrderOfRowsIsMentioned() throws {
         let folder = try set()
         let path = folder.url.path

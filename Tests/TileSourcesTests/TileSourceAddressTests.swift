@@ -30,6 +30,20 @@ import Testing
         #expect(TileSourceAddress(text) == nil)
     }
 
+    /// Errors and last failures are for logs.
+    @Test(
+        arguments: [
+            ("http://h/@2x", "http://h/@2x"), ("a@b", "a@b"), ("http://u:p@h", "http://***@h"),
+            ("pmtiles:HTTPS://u@h:1/a@b", "pmtiles:HTTPS://***@h:1/a@b"), ("http://u:p@q'\"@h?a@b", "http://***@h?a@b"),
+            ("http://a:b@c/d: not http://e:f@g#h", "http://***@c/d: not http://***@g#h"), ("://@", "://***@"),
+        ]
+    ) func passwordsAreLeftOut(text: String, shown: String) {
+        #expect("\(TileSourceError(text, text))" == "\(shown): \(shown)")
+        let counter = SourceCounter()
+        counter.count(TileLoadFailure(.status, text), of: text)
+        #expect(counter.statistics.lastFailure == "\(shown): \(shown)")
+    }
+
     /// Addresses open what they name.
     @Test func archivesAreOpened() throws {
         let folder = ScratchFolder()
