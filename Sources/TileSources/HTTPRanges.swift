@@ -102,6 +102,11 @@ final class HTTPRanges: Sendable {
 
     deinit { engine.stop() }
 
+    /// Whether a view needs one of a group's reads now.
+    func isDemand(_ group: RangeQueue.Group) -> Bool {
+        state.withLock { state in group.reads.contains { state.waiters[$0.id]?.client.isDemand ?? false } }
+    }
+
     /// Whether a read has neither ended nor been cancelled.
     func isWaiting(_ id: Int) -> Bool { state.withLock { $0.waiters[id] != nil } }
 
@@ -216,7 +221,8 @@ final class HTTPRangeJob: HTTPJob {
 
     var address: String { ranges.address }
     var name: String { ranges.name(of: group.range) }
-    var isDemand: Bool { clients.contains(where: \.isDemand) }
+    /// Reads may be raised while the request waits for its next attempt.
+    var isDemand: Bool { ranges.isDemand(group) }
     var limit: Int { group.range.count }
     /// Ranges of a coded file would be other bytes.
     var lines: [String] {

@@ -155,6 +155,23 @@ import Testing
         #expect(settled { ends.all == [true, false] } && counter.statistics.attempts == 3)
     }
 
+    /// A view may come to need what waits.
+    @Test func aRequestThatWaitsIsRaised() throws {
+        // Nothing listens there.
+        let options = HTTPTileOptions(retries: 9, backOff: .seconds(30))
+        let ranges = try #require(HTTPRanges("http://127.0.0.1:1/file", options, counter: counter))
+        let client = RangeClient(isDemand: false)
+        let read = ranges.read(0..<10, for: client) { _ in }
+        #expect(settled { counter.statistics.failures == [.connection: 1] })
+        let group = RangeQueue.Group(reads: [.init(id: 1, range: 0..<10, isDemand: false)], range: 0..<10)
+        let job = HTTPRangeJob(ranges, group, [client], pin: nil)
+        #expect(!job.isDemand)
+        read.raise()
+        #expect(job.isDemand)
+        read.cancel()
+        #expect(!job.isDemand)
+    }
+
     /// Nor is it requested again if the file is found to have changed meanwhile.
     @Test func aRequestThatWaitsEndsWithTheFile() throws {
         let server = try #require(
