@@ -21,6 +21,8 @@ struct RangeRead: Sendable {
 struct RangeClient: Sendable {
     /// Whether a view needs it now.
     var isDemand: Bool
+    /// Whether a thread that opens the source waits for it.
+    var isOpening = false
     /// Counts the bytes against the cache's limit; returns whether there is room.
     var hold: @Sendable (Int) -> Bool
 
@@ -29,10 +31,12 @@ struct RangeClient: Sendable {
         hold = { request.holdsEncoded(.bytes($0)) }
     }
 
-    init(isDemand: Bool) {
-        self.isDemand = isDemand
+    init(isDemand: Bool, isOpening: Bool = false) {
+        (self.isDemand, self.isOpening) = (isDemand, isOpening)
         hold = { _ in true }
     }
+
+    static var opening: RangeClient { RangeClient(isDemand: true, isOpening: true) }
 }
 
 /// Reads byte ranges of one unchanging file, on a disk or on a web server.
@@ -81,7 +85,7 @@ final class ByteRangeReader: Sendable {
         }
         let bytes: [UInt8]
         do {
-            bytes = try wait(place) { _ = ranges.read(0..<count, for: RangeClient(isDemand: true), then: $0) }
+            bytes = try wait(place) { _ = ranges.read(0..<count, for: .opening, then: $0) }
         } catch {
             ranges.stop()
             throw error
@@ -150,9 +154,9 @@ final class ByteRangeReader: Sendable {
         }
     }
 
-    /// Reads a range and waits.
+    /// Reads a range of a source that is being opened, and waits.
     func readNow(_ range: Range<Int>) throws(TileSourceError) -> [UInt8] {
-        try Self.wait(name) { read(range, for: RangeClient(isDemand: true), then: $0) }
+        try Self.wait(name) { read(range, for: .opening, then: $0) }
     }
 
     /// Ends all reads; later ones are cancelled at once.

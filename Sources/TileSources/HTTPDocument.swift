@@ -25,6 +25,7 @@ final class HTTPDocument: HTTPJob {
 
     var name: String { address }
     var isDemand: Bool { true }
+    var isOpening: Bool { true }
     /// Without this line a server may send any coding (RFC 9110, 12.5.3). Some store their files as gzip.
     var lines: [String] { ["Accept-Encoding: gzip"] }
 

@@ -162,7 +162,12 @@ final class HTTPEngine: @unchecked Sendable {
         if case .failed(let cause, let message, _, _) = outcome {
             counter.count(TileLoadFailure(cause, message), of: fetch.job.name)
             fetch.dropBody()
-            if let wait = rule.wait(after: outcome, attempts: fetch.attempts, dice: .random(in: 0...1)) {
+            if let wait = rule.wait(
+                after: outcome,
+                attempts: fetch.attempts,
+                isOpening: fetch.job.isOpening,
+                dice: .random(in: 0...1)
+            ) {
                 fetch.earliest = Self.now + Int64(wait)
                 waiting.append(fetch)
                 return fetch.job.rest()

@@ -23,6 +23,8 @@ protocol HTTPJob: AnyObject, Sendable {
     var name: String { get }
     /// Whether a view needs it now.
     var isDemand: Bool { get }
+    /// Whether a thread that opens a source waits for the end. Default: `false`.
+    var isOpening: Bool { get }
     /// Maximum bytes of the answer.
     var limit: Int { get }
     /// Header lines besides those of the options.
@@ -59,6 +61,7 @@ protocol HTTPJob: AnyObject, Sendable {
 
 extension HTTPJob {
     var home: String { address }
+    var isOpening: Bool { false }
     var kept: KeptAnswer? { nil }
     var stored: TileStoreFreshness? { nil }
 

@@ -223,6 +223,7 @@ final class HTTPRangeJob: HTTPJob {
     var name: String { ranges.name(of: group.range) }
     /// Reads may be raised while the request waits for its next attempt.
     var isDemand: Bool { ranges.isDemand(group) }
+    var isOpening: Bool { clients.contains(where: \.isOpening) }
     var limit: Int { group.range.count }
     /// Ranges of a coded file would be other bytes.
     var lines: [String] {

@@ -15,7 +15,8 @@ public struct HTTPTileOptions: Hashable, Sendable {
     public var retries: Int
     /// Back-off before the first retry, 0 to an hour. Default: 0.2 s. Doubled for each further one, up to 30 s. Each
     /// wait is random, from half of that to all of it, so that tiles that failed together are not retried together. A
-    /// longer `Retry-After` of the server replaces it, up to 30 s.
+    /// longer `Retry-After` of the server replaces it, up to 30 s. A source is not opened if the server asks for more
+    /// than 5 s.
     public var backOff: Duration
     /// Maximum size of an answer, 1 byte to 1 GiB. Default: 16 MiB.
     public var largestTile: ByteCount

@@ -104,11 +104,14 @@ final class PMTilesArchive: Sendable {
 
     /// Gets a leaf directory, from memory or from the file.
     ///
-    /// - Parameter isDemand: Whether a view needs it now; then it also hastens a read that has begun for others.
+    /// - Parameters:
+    ///   - isDemand: Whether a view needs it now; then it also hastens a read that has begun for others.
+    ///   - isOpening: Whether a thread that opens the archive waits for it.
     /// - Returns: A function that stops waiting; `then` is still called.
     func leaf(
         _ range: Range<Int>,
         isDemand: Bool,
+        isOpening: Bool,
         then: @escaping @Sendable (Leaf) -> Void
     ) -> @Sendable () -> Void {
         enum Found { case kept(PMTilesDirectory), damaged(TileLoadFailure), pending(RangeRead?), nothing }
@@ -131,7 +134,7 @@ final class PMTilesArchive: Sendable {
             then(.failure(.end(.failed(.permanent, failure))))
             return {}
         case .pending(let read): read?.raise()
-        case .nothing: begin(range, number, isDemand: isDemand)
+        case .nothing: begin(range, number, RangeClient(isDemand: isDemand, isOpening: isOpening))
         }
         return { [self] in leave(range, number) }
     }
@@ -140,14 +143,14 @@ final class PMTilesArchive: Sendable {
         reader.counter.count(failure, of: "\(reader.name): leaf directory at byte \(range.lowerBound)")
     }
 
-    private func begin(_ range: Range<Int>, _ number: Int, isDemand: Bool) {
-        let read = reader.read(range, for: RangeClient(isDemand: isDemand)) { [self] end in
+    private func begin(_ range: Range<Int>, _ number: Int, _ client: RangeClient) {
+        let read = reader.read(range, for: client) { [self] end in
             received(range, number, end)
         }
         let (isWanted, isRaised) = state.withLock { state -> (Bool, Bool) in
             guard let pending = state.pending[range], pending.number == number else { return (false, false) }
             state.pending[range]?.read = read
-            return (true, pending.isDemand && !isDemand)
+            return (true, pending.isDemand && !client.isDemand)
         }
         if !isWanted { read.cancel() }
         if isRaised { read.raise() }

@@ -54,7 +54,7 @@ final class PMTilesLoad: Sendable {
             fail(.undecodable, "directories are nested deeper than \(PMTilesArchive.deepest)")
         } else {
             take { [self] in
-                archive.leaf(range, isDemand: client.isDemand) { [self] leaf in
+                archive.leaf(range, isDemand: client.isDemand, isOpening: client.isOpening) { [self] leaf in
                     switch leaf {
                     case .success(let directory): search(directory, depth: depth + 1)
                     case .failure(.end(let end)): then(.read(end))

@@ -180,7 +180,7 @@ extension PMTilesArchive {
     /// Gets a tile's bytes and waits.
     fileprivate func tile(_ id: UInt64, of subject: String) -> RangeTileEnd {
         let answer = Awaited<RangeTileEnd>()
-        PMTilesLoad(self, id, of: subject, for: RangeClient(isDemand: true)) { answer.set($0) }.begin()
+        PMTilesLoad(self, id, of: subject, for: .opening) { answer.set($0) }.begin()
         return answer.wait()
     }
 

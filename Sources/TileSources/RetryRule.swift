@@ -35,6 +35,9 @@ struct RetryRule {
     /// Maximum wait, in milliseconds.
     static let longest = 30_000
 
+    /// Longest `Retry-After` in seconds that is waited for while a source is opened: nothing can end that wait.
+    static let longestOpening = 5
+
     /// Determines the result of a status.
     static func end(status: Int, absentStatuses: Set<Int>, retryAfterSeconds: Int) -> FetchEnd {
         switch status {
@@ -44,7 +47,8 @@ struct RetryRule {
         default:
             .failed(
                 .status,
-                message: "the server answered with the status \(status)",
+                message: "the server answered with the status \(status)"
+                    + (retryAfterSeconds > longestOpening ? "; it asks to wait for \(retryAfterSeconds) s" : ""),
                 mayPass: [408, 425, 429].contains(status) || status >= 500,
                 retryAfterSeconds: retryAfterSeconds
             )
@@ -55,9 +59,12 @@ struct RetryRule {
     ///
     /// - Parameters:
     ///   - attempts: Attempts so far, 1 or more.
+    ///   - isOpening: Whether a thread waits for the end.
     ///   - dice: A number from 0 to 1.
-    func wait(after end: FetchEnd, attempts: Int, dice: Double) -> Int? {
-        guard case .failed(_, _, mayPass: true, let retryAfterSeconds) = end, attempts <= retries else { return nil }
+    func wait(after end: FetchEnd, attempts: Int, isOpening: Bool = false, dice: Double) -> Int? {
+        guard case .failed(_, _, mayPass: true, let retryAfterSeconds) = end, attempts <= retries,
+            !isOpening || retryAfterSeconds <= Self.longestOpening
+        else { return nil }
         let full = min(attempts > 16 ? Self.longest : backOff << (attempts - 1), Self.longest)
         let wait = full - Int(Double(full) / 2 * dice)
         return min(max(wait, min(retryAfterSeconds, Self.longest / 1000) * 1000), Self.longest)

@@ -133,6 +133,19 @@ import Testing
         #expect(failure == .transient(retryAfter: .seconds(wait)))
     }
 
+    /// Nothing could end the wait of a thread that opens a source.
+    @Test func aServerThatIsBusyForLongIsNotOpened() throws {
+        let server = try #require(
+            RangeServer(bytes) { content in
+                content.change = { _, _, answer in answer = .init(status: 503, headers: ["Retry-After: 30"]) }
+            }
+        )
+        #expect(message { _ = try open(server.address) }.hasSuffix("status 503; it asks to wait for 30 s"))
+        let http = HTTPTileOptions(retries: 2)
+        #expect(message { _ = try HTTPTileSource(iiif: server.address, http: http) }.hasSuffix("wait for 30 s"))
+        #expect(counter.statistics.attempts == 1 && server.asked.count == 2)
+    }
+
     /// A request that waits for another attempt has no connection, and keeps no other read waiting.
     @Test func readsPassARequestThatWaits() throws {
         let server = try #require(
