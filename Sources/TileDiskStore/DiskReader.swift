@@ -35,14 +35,19 @@ final class DiskReader: @unchecked Sendable {
         try connection.run("PRAGMA temp_store = MEMORY")
     }
 
-    /// Copies an entry; `nil` if there is none.
-    func read(_ id: UInt64, until deadline: MonotonicTime) throws(SQLFailure) -> EntryBytes? {
+    /// Copies an entry; `nil` if there is none. A forged row may be larger than any entry: its bytes are left out.
+    func read(_ id: UInt64, atMost most: Int, until deadline: MonotonicTime) throws(SQLFailure) -> EntryBytes? {
         connection.waitForLocks(until: deadline)
         var found: EntryBytes?
         var isDenied = false
         try connection.run(
-            "SELECT e.header, p.bytes FROM entry e LEFT JOIN payload p ON p.id = e.id WHERE e.id = ?",
-            .bits(id)
+            // The type and the length of a blob are known without its bytes.
+            """
+            SELECT e.header, CASE WHEN typeof(p.bytes) = 'blob' AND length(p.bytes) <= ?2 THEN p.bytes END
+            FROM entry e LEFT JOIN payload p ON p.id = e.id WHERE e.id = ?1
+            """,
+            .bits(id),
+            .integer(most)
         ) { row in
             guard let header = row.bytes(0), let payload = row.bytes(1) else { return isDenied = true }
             found = EntryBytes(header: header, payload: payload)
@@ -73,7 +78,7 @@ final class ReaderPool: Sendable {
     }
 
     /// Reads an entry. Throws if no connection is free before the deadline, or the pool is closed.
-    func read(_ id: UInt64, until deadline: MonotonicTime) throws(SQLFailure) -> EntryBytes? {
+    func read(_ id: UInt64, atMost most: Int, until deadline: MonotonicTime) throws(SQLFailure) -> EntryBytes? {
         let wait = max(MonotonicTime.bounded(deadline.nanoseconds) - MonotonicTime.now.nanoseconds, 0)
         guard permits.wait(timeout: .now() + .nanoseconds(Int(wait))) == .success else { throw .late }
         defer { permits.signal() }
@@ -82,7 +87,7 @@ final class ReaderPool: Sendable {
         if isClosed { throw .closed }
         let reader = if let free { free } else { try DiskReader(path: path, vfs: vfs, until: deadline) }
         do {
-            let result = try reader.read(id, until: deadline)
+            let result = try reader.read(id, atMost: most, until: deadline)
             state.withLock { $0.idle.append(reader) }
             return result
         } catch {

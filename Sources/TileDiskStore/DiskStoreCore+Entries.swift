@@ -21,7 +21,8 @@ extension DiskStoreCore {
         let limit = MonotonicTime.now.advanced(by: options.longestWait)
         let id = key.clusteredHash
         do {
-            guard let bytes = try pool.read(id, until: min(deadline ?? limit, limit)) else { return miss(.absent) }
+            let end = min(deadline ?? limit, limit)
+            guard let bytes = try pool.read(id, atMost: shape.largestPayload, until: end) else { return miss(.absent) }
             defer { withExtendedLifetime(bytes) {} }
             let cause = lend(header: bytes.header, payload: bytes.payload, key, shape, generation, body)
             switch cause {

@@ -76,6 +76,26 @@ extension DiskRecoveryTests {
         #expect(store.statistics.failures == 0 && store.statistics.resets == 0)
     }
 
+    /// No tile needs it, and each look-up would copy it twice.
+    @Test func aForgedEntryIsNotCopied() throws {
+        let folder = ScratchFolder()
+        let store = try Self.open(folder)
+        Self.fill(store, 0..<2)
+        let (key, most) = (MadeEntry.key(1), MadeEntry.shape.largestPayload)
+        func read(_ most: Int) throws -> Int? {
+            let end = MonotonicTime.now.advanced(by: .seconds(9))
+            return try store.core.pool.read(key.clusteredHash, atMost: most, until: end)?.payload.count
+        }
+        let count = try #require(store.bytes(key)?.count)
+        #expect(try [read(count - 1), read(count)] == [0, count])
+        _ = try Self.sql(folder, "UPDATE payload SET bytes = CAST(zeroblob(200) AS TEXT)")
+        #expect(try read(most) == 0 && store.cause(MadeEntry.key(0)) == .truncated)
+        // The store has deleted the other one.
+        store.flush()
+        _ = try Self.sql(folder, "UPDATE payload SET bytes = zeroblob(\(most + 1))")
+        #expect(store.cause(key) == .truncated)
+    }
+
     /// Nor is an entry deleted that cannot be.
     @Test func aDamagedEntryOfAReadOnlyStoreStays() throws {
         let folder = ScratchFolder()
@@ -97,7 +117,8 @@ extension DiskRecoveryTests {
         func write(version: UInt64) throws -> [UInt8] {
             store.put(key, MadeEntry.bytes(key, version: version, count: 100))
             store.flush()
-            let entry = try #require(try store.core.pool.read(key.clusteredHash, until: .now.advanced(by: .seconds(9))))
+            let end = MonotonicTime.now.advanced(by: .seconds(9))
+            let entry = try #require(try store.core.pool.read(key.clusteredHash, atMost: 1000, until: end))
             return withExtendedLifetime(entry) { Array(entry.header) }
         }
         func delete(_ header: [UInt8]) {

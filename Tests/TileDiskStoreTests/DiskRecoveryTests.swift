@@ -210,15 +210,15 @@ import TileCache
         let pool = ReaderPool(path: folder.database, vfs: disk.name, capacity: 2)
         let deadline = MonotonicTime.now.advanced(by: .seconds(60))
         let id = MadeEntry.key(1).clusteredHash
-        var found = try pool.read(id, until: deadline)
+        var found = try pool.read(id, atMost: 99, until: deadline)
         #expect(found != nil)
         pool.whileClosed(forever: false) {}
-        found = try pool.read(id, until: deadline)
+        found = try pool.read(id, atMost: 99, until: deadline)
         #expect(found != nil, "closed for a while")
         pool.whileClosed(forever: true) {}
         let reads = disk.state.withLock { $0.reads }
         do {
-            found = try pool.read(id, until: deadline)
+            found = try pool.read(id, atMost: 99, until: deadline)
             Issue.record("read after the pool was closed")
         } catch {
             #expect(error.kind == .closed && disk.state.withLock { $0.reads } == reads)

@@ -93,9 +93,7 @@ public struct TileStoreEntry {
 
     /// Returns the header for a payload that is elsewhere.
     package func encodedHeader(payloadByteCount: Int, checksum: UInt64) -> [UInt8]? {
-        guard key.isValid, let pixels = shape.byteCount, kind.accepts(payloadByteCount, pixelByteCount: pixels) else {
-            return nil
-        }
+        guard key.isValid, kind.accepts(payloadByteCount, shape) else { return nil }
         let tag = Self.validator(freshness.entityTag)
         let modified = Self.validator(freshness.lastModified)
         var header: [UInt8] = []
@@ -203,9 +201,7 @@ public struct TileStoreEntry {
             width: Int(number(16, UInt32.self)),
             height: Int(number(20, UInt32.self))
         )
-        guard let pixels = shape.byteCount, kind.accepts(payloadByteCount, pixelByteCount: pixels) else {
-            throw .corrupt
-        }
+        guard kind.accepts(payloadByteCount, shape) else { throw .corrupt }
         let tagEnd = fixedByteCount + Int(number(10, UInt16.self))
         func time(_ offset: Int) -> Int64? {
             let seconds: Int64 = number(offset)
@@ -267,12 +263,13 @@ public struct TileStoreEntry {
 
 extension TileStorePayload {
     /// Whether a payload of this kind may have some number of bytes.
-    fileprivate func accepts(_ byteCount: Int, pixelByteCount: Int) -> Bool {
-        switch self {
+    fileprivate func accepts(_ byteCount: Int, _ shape: TileStoreShape) -> Bool {
+        guard let pixels = shape.byteCount else { return false }
+        return switch self {
         case .absent: byteCount == 0
-        case .pixels: byteCount == pixelByteCount
+        case .pixels: byteCount == pixels
         case .solid: byteCount == 8
-        case .block, .encoded: byteCount > 0
+        case .block, .encoded: byteCount > 0 && byteCount <= shape.largestPayload
         }
     }
 }

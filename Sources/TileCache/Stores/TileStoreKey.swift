@@ -26,6 +26,9 @@ public struct TileStoreShape: Hashable, Sendable {
         guard width <= UInt32.max, height <= UInt32.max else { return nil }
         return format.byteCount(width: width, height: height)
     }
+
+    /// Bytes of a payload at most: 64 MiB, or twice the pixels if these are more. A forged entry could state any size.
+    package var largestPayload: Int { max(64 << 20, (byteCount ?? 0).multipliedReportingOverflow(by: 2).partialValue) }
 }
 
 /// Fingerprint of a data set and of the settings that affect its pixels.

@@ -210,6 +210,21 @@ import Testing
         #expect(Self.encode(.solid, Array(0..<7)) == nil)
         #expect(Self.encode(.absent, [0]) == nil)
         #expect(Self.encode(.encoded, []) == nil)
+        // 64 MiB, or twice the pixels.
+        for (side, most) in [(16, 64 << 20), (10_000, 800_000_000)] {
+            let shape = TileStoreShape(format: .rgba8, alpha: .straight, width: side, height: side)
+            for (count, isWritten) in [(most, true), (most + 1, false)] {
+                let entry = TileStoreEntry(
+                    key: Self.key,
+                    shape: shape,
+                    generation: 0,
+                    freshness: TileStoreFreshness(stored: 0),
+                    kind: .encoded,
+                    payload: UnsafeRawBufferPointer(start: nil, count: 0)
+                )
+                #expect((entry.encodedHeader(payloadByteCount: count, checksum: 0) != nil) == isWritten)
+            }
+        }
     }
 
     /// A tile that may always be drawn while it is revalidated may be so from a store, too.
