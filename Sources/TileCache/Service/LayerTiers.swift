@@ -10,6 +10,8 @@ final class LayerTiers: Sendable {
         /// Whether the stores had this generation before work of the epoch began. If not, another layer may take the
         /// same one, and what is loaded meanwhile would count as loaded after its invalidation.
         var isRaised = false
+        /// Stores, by index, that could not keep the generation. Another process may take the same one.
+        fileprivate var failed: UInt32 = 0
     }
 
     /// An invalidation that has begun.
@@ -55,6 +57,7 @@ final class LayerTiers: Sendable {
         var present: Epoch {
             var present = epoch
             present.isRaised = isSettled && raised == epoch.generation
+            present.failed = failedRaises.keys.reduce(0) { $0 | 1 << UInt32($1) }
             return present
         }
 
@@ -338,7 +341,8 @@ final class LayerTiers: Sendable {
 
     /// Gives an entry to some stores.
     ///
-    /// None gets it if the layer was invalidated since `epoch`, or just before it.
+    /// None gets it if the layer was invalidated since `epoch`, or just before it. A store of several processes does not
+    /// if it had not kept the generation by then: the tile would count as loaded after the next invalidation of another.
     ///
     /// - Parameter replacesOnly: Whether stores that are known not to have the tile do not get it.
     func put(_ entry: TileStoreEntry, to takers: UInt32, cost: Int64, epoch: Epoch, replacesOnly: Bool = false) {
@@ -347,9 +351,11 @@ final class LayerTiers: Sendable {
                 store.giveUp(entry.key)
                 continue
             }
+            let isWithheld = epoch.failed & 1 << UInt32(index) != 0 && store is any DistantStore
             // An invalidation waits for this copy, so that it removes the entry.
             let answer = writing.withLock { number -> TileStorePut? in
-                number == epoch.number && epoch.isRaised ? store.put(entry, cost: .nanoseconds(cost)) : nil
+                guard number == epoch.number, epoch.isRaised, !isWithheld else { return nil }
+                return store.put(entry, cost: .nanoseconds(cost))
             }
             if answer == nil { store.giveUp(entry.key) }
             // The older entry must not stay.

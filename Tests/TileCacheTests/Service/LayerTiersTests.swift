@@ -54,6 +54,35 @@ import Testing
         #expect(tiers.nearness(tile) == 1)
     }
 
+    /// Another process may invalidate the data after such a load, and would take the same generation.
+    @Test func whatIsLoadedBeforeASharedStoreHasTheGenerationIsNotStored() throws {
+        let store = MemoryStore()
+        let tiers = try tiers(store)
+        _ = tiers.prepare(now: 0)
+        store.refuses = { true }
+        let invalidation = tiers.invalidate(nil, isWhole: true)
+        tiers.endWrites(before: invalidation)
+        tiers.persist(invalidation)
+        store.refuses = nil
+        func put(_ epoch: LayerTiers.Epoch) -> Int {
+            let entry = TileStoreEntry(
+                key: tiers.key(of: tile),
+                shape: tiers.shape(of: tile),
+                generation: epoch.generation,
+                freshness: TileStoreFreshness(stored: 1),
+                kind: .absent,
+                payload: UnsafeRawBufferPointer(start: nil, count: 0)
+            )
+            tiers.put(entry, to: 1, cost: 0, epoch: epoch)
+            return store.count
+        }
+        let early = tiers.prepare(now: 0)
+        #expect(early.generation == 1 && store.storedGeneration == 0 && put(early) == 0)
+        let later = tiers.prepare(now: 1_000_000_000)
+        #expect(store.storedGeneration == 1 && put(early) == 0 && store.givenUp.count == 2)
+        #expect(put(later) == 1)
+    }
+
     /// An undrawn tile is stored once it is drawn, unless it took 20 ms or the store takes it at once.
     @Test(arguments: [(false, Int64(19_999_999), UInt32(0)), (true, 19_999_999, 1), (false, 20_000_000, 1)])
     func whatIsExpensiveIsStoredUndrawn(keepsUndrawn: Bool, cost: Int64, now: UInt32) throws {
