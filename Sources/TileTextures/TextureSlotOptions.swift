@@ -21,8 +21,9 @@ public struct TextureSlotOptions: Hashable, Sendable {
     public var uploadTime = Duration.milliseconds(2)
     /// Whether tiles keep their slots until others cover their area. Default: `false`.
     ///
-    /// Areas with uploaded tiles then never show a hole. Coarse tiles are uploaded first: pin the coarsest level, so that
-    /// the cache always has them. The only tile of a level 0 keeps its slot always.
+    /// Areas with uploaded tiles then never show a hole, if level 0 has one tile: it keeps its slot always. Coarse
+    /// tiles are uploaded first: pin the coarsest level, so that the cache always has them. If level 0 has several tiles
+    /// and there are too few slots, areas off screen lose theirs, and show holes when they return.
     public var neverShowsHoles = false
 
     /// Creates the defaults.

@@ -1250,9 +1250,9 @@ typedef struct tilecache_texture_options {
     /** Maximum time of a frame's uploads in nanoseconds, 1 or more. Bounds the bytes by the speed reported with
      *  tilecache_texture_slots_note_uploads(). A frame that needs an upload always has one. Default: 2 ms. */
     int64_t upload_nanoseconds;
-    /** Whether tiles keep their slots until others cover their area: areas with uploaded tiles then never show a hole.
-     *  Pin the coarsest level, so that the cache always has it. If it is one tile, it keeps its slot. Default:
-     *  false. */
+    /** Whether tiles keep their slots until others cover their area. If level 0 is one tile, it keeps its slot, and
+     *  areas with uploaded tiles then never show a hole; with several tiles, areas off screen may lose theirs. Pin the
+     *  coarsest level, so that the cache always has it. Default: false. */
     int32_t never_shows_holes;
     int32_t reserved;
 } tilecache_texture_options;
