@@ -135,6 +135,22 @@ final class SharedConnection {
 
     /// Stores a generation unless there is one as high; `.missing` if another client has changed it meanwhile.
     func raise(_ name: String, to generation: UInt64) -> SharedAnswer {
+        var isAsHigh = false
+        let answer = change(name) { bytes in
+            isAsHigh = bytes.flatMap(Self.generation).map { $0 >= generation } ?? false
+            return isAsHigh ? nil : (withUnsafeBytes(of: generation.littleEndian) { Array($0) }, 0)
+        }
+        return isAsHigh ? .done : answer
+    }
+
+    /// Replaces a value by another one, unless another client changes or removes it meanwhile, which is `.missing`.
+    ///
+    /// - Parameter make: Makes the new value and its expiry, as of ``set(_:_:expires:)``, of the present one; `nil` for
+    ///   none, which is `.missing`.
+    func change(
+        _ name: String,
+        _ make: (UnsafeRawBufferPointer?) -> (bytes: [UInt8], expires: Int)?
+    ) -> SharedAnswer {
         memcached_behavior_set(handle, MEMCACHED_BEHAVIOR_SUPPORT_CAS, 1)
         defer { memcached_behavior_set(handle, MEMCACHED_BEHAVIOR_SUPPORT_CAS, 0) }
         // `memcached_get` has no version of the value.
@@ -143,21 +159,21 @@ final class SharedConnection {
         }
         guard code == MEMCACHED_SUCCESS else { return SharedAnswer(code) }
         var version: UInt64?
-        var isAsHigh = false
+        var new: (bytes: [UInt8], expires: Int)?
         while let result = memcached_fetch_result(handle, nil, &code) {
             version = memcached_result_cas(result)
             let (start, count) = (memcached_result_value(result), memcached_result_length(result))
-            let found = Self.generation(UnsafeRawBufferPointer(start: start, count: count))
-            isAsHigh = found.map { $0 >= generation } ?? false
+            new = make(UnsafeRawBufferPointer(start: start, count: count))
             memcached_result_free(result)
         }
-        if isAsHigh { return .done }
         // At the end there is nothing more, or the server has failed.
         guard [.done, .missing].contains(SharedAnswer(code)) else { return SharedAnswer(code) }
-        return withUnsafeBytes(of: generation.littleEndian) { bytes in
-            guard let version else { return add(name, bytes, expires: 0) }
+        if version == nil { new = make(nil) }
+        guard let new else { return .missing }
+        return new.bytes.withUnsafeBytes { bytes in
+            guard let version else { return add(name, bytes, expires: new.expires) }
             return SharedAnswer(
-                memcached_cas(handle, name, name.utf8.count, bytes.chars, bytes.count, 0, 0, version)
+                memcached_cas(handle, name, name.utf8.count, bytes.chars, bytes.count, new.expires, 0, version)
             )
         }
     }

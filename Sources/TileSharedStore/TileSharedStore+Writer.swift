@@ -51,11 +51,12 @@ extension TileSharedStore {
         case .release(let key):
             return perform(SharedName.lock(key), writer) { $1.remove($0) } == .done
         case .renewal(let key, let freshness):
+            // Another process may meanwhile store a newer entry, or remove it since it must not be stored any more.
             return perform(SharedName.entry(key), writer) { name, connection in
-                let (answer, value) = connection.value(of: name)
-                guard let value else { return answer }
-                guard let bytes = TileStoreEntry.renewed(value.bytes, key: key, freshness) else { return .missing }
-                return bytes.withUnsafeBytes { connection.set(name, $0, expires: Self.expiry(freshness)) }
+                connection.change(name) { bytes in
+                    bytes.flatMap { TileStoreEntry.renewed($0, key: key, freshness) }
+                        .map { (bytes: $0, expires: Self.expiry(freshness)) }
+                }
             } == .done
         }
     }

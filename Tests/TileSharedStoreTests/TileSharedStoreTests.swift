@@ -196,6 +196,29 @@ struct TileSharedStoreTests {
         #expect(freshness == later)
     }
 
+    /// Another process removes or replaces an entry while it is renewed.
+    @Test func aRenewalBringsNothingBack() throws {
+        let server = try MemcachedServer()
+        defer { server.end() }
+        let (one, other) = (try connection(to: server), try connection(to: server))
+        func set(_ text: String) -> SharedAnswer { Array(text.utf8).withUnsafeBytes { other.set("a", $0) } }
+        func value() -> String? { other.value(of: "a").1.map { String(decoding: $0.bytes, as: UTF8.self) } }
+        #expect(set("old") == .done)
+        let unchanged = one.change("a") { bytes in (bytes.map { Array($0) + [33] } ?? [], 0) }
+        #expect(unchanged == .done && value() == "old!")
+        let replaced = one.change("a") { _ in
+            #expect(set("new") == .done)
+            return ([33], 0)
+        }
+        #expect(replaced == .missing && value() == "new")
+        let removed = one.change("a") { _ in
+            #expect(other.remove("a") == .done)
+            return ([33], 0)
+        }
+        #expect(removed == .missing && value() == nil)
+        #expect(one.change("a") { _ in nil } == .missing && value() == nil)
+    }
+
     /// A value that is not an entry of this tile is a miss. Its cause is counted.
     @Test func foreignValuesAreMisses() throws {
         let server = try MemcachedServer()
