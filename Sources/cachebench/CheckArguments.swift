@@ -34,7 +34,7 @@ struct CheckArguments: ParsableArguments {
     )
     var tolerances: [String] = []
 
-    /// Checks the arguments before a long run. Compares with the fields of the report if they are known.
+    /// Checks the arguments before a long run, against an empty report.
     func validate(against report: JSONTree?) throws {
         do {
             for check in try conditions.map({ try FieldCheck($0) }) {
@@ -52,9 +52,11 @@ struct CheckArguments: ParsableArguments {
     /// Files that a command reads for its checks.
     var files: [String] { [baseline].compactMap { $0 } }
 
-    /// Reads the earlier report before a long run.
-    func readBaseline() throws -> Baseline? {
-        try baseline.map { try Baseline(path: $0, tolerances: tolerances.map { try Tolerance($0) }) }
+    /// Reads the earlier report before a long run. Its kind must be that of an empty report.
+    func readBaseline(against report: JSONTree?) throws -> Baseline? {
+        let earlier = try baseline.map { try Baseline(path: $0, tolerances: tolerances.map { try Tolerance($0) }) }
+        if let report { try earlier?.validate(against: report) }
+        return earlier
     }
 
     /// Reports failed checks and changes on standard error; exit code 1 if a check failed.

@@ -92,7 +92,15 @@ struct CompareCommand: ParsableCommand {
             throw ValidationError("--picture writes a picture instead of a report: it cannot go with \(flag)")
         }
         try refusePipes(traces, since: "compare reads its traces many times")
-        try checks.validate(against: nil)
+        try checks.validate(against: .emptyComparison(comparison))
+    }
+
+    private var comparison: Compare {
+        var comparison = Compare(options: replay.options(), policies: policies, budgets: budgets)
+        comparison.efforts = efforts
+        comparison.equalLoads = equalLoads
+        comparison.learnsFromOthers = learn == .leaveOneOut
+        return comparison
     }
 
     func run() throws {
@@ -101,14 +109,10 @@ struct CompareCommand: ParsableCommand {
             let paths = try PanTraceList.paths(traces)
             if let picture { return try draw(paths, to: picture) }
             let writer = try ReportWriter(path: output.file.output, sparing: paths + replay.files + checks.files)
-            let baseline = try checks.readBaseline()
+            let baseline = try checks.readBaseline(against: .emptyComparison(comparison))
             let progress = Progress()
             Interruption.watch()
             defer { progress.end() }
-            var comparison = Compare(options: replay.options(), policies: policies, budgets: budgets)
-            comparison.efforts = efforts
-            comparison.equalLoads = equalLoads
-            comparison.learnsFromOthers = learn == .leaveOneOut
             let report = try comparison.run(
                 paths: paths,
                 shouldStop: { Interruption.hasCome },

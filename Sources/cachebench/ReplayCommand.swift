@@ -76,8 +76,12 @@ struct ReplayCommand: ParsableCommand {
             )
         }
         try replay.validate(options)
+        try checks.validate(against: emptyReport)
+    }
+
+    private var emptyReport: JSONTree? {
         let stores = [stores.disk, stores.shared].count { $0 != nil }
-        try checks.validate(against: .emptyReplay(options, hasSource: sourced.source != nil, storeCount: stores))
+        return .emptyReplay(options, hasSource: sourced.source != nil, storeCount: stores)
     }
 
     private var options: ReplayOptions {
@@ -106,7 +110,7 @@ struct ReplayCommand: ParsableCommand {
                 path: output.file.output,
                 sparing: files + [exportKeys, exportLoads].compactMap { $0 }
             )
-            let baseline = try checks.readBaseline()
+            let baseline = try checks.readBaseline(against: emptyReport)
             let inputs = try namedInputs(traces, options)
             let source = try sourced.open(
                 tileSize: replay.tileSize,

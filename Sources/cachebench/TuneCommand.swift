@@ -111,31 +111,23 @@ struct TuneCommand: ParsableCommand {
             throw ValidationError("--store-limits are limits of a --store")
         }
         try refusePipes(traces, since: "tune reads its traces many times")
-        try checks.validate(against: nil)
+        try checks.validate(against: .emptySearch(tuneOptions))
     }
 
     func run() throws {
         try Failure.reported {
+            let options = tuneOptions
             try replay.checkFiles()
             let writer = try ReportWriter(
                 path: output.file.output,
                 sparing: PanTraceList.paths(traces) + replay.files + checks.files
             )
-            let baseline = try checks.readBaseline()
+            let baseline = try checks.readBaseline(against: .emptySearch(options))
             let inputs = try namedInputs(traces, replayOptions).map(\.open)
             let progress = Progress(total: inputs.count)
             Interruption.watch()
             let hooks = ReplayHooks(shouldStop: { Interruption.hasCome })
             defer { progress.end() }
-            var options = TuneOptions(replay: replayOptions, target: target)
-            options.maximumWaste = maximumWaste
-            options.budgets = budgets
-            options.workers = workersList
-            options.tileSizes = tileSizes
-            options.compressedShares = compressedShares.map(\.value)
-            options.storeLimits = storeLimits
-            options.policies = policies
-            options.lruSizes = lruSizes
             let report = try Tune(
                 options,
                 inputs: inputs,
@@ -160,6 +152,19 @@ struct TuneCommand: ParsableCommand {
         var options = replay.options()
         policy.apply(to: &options)
         tiers.apply(to: &options)
+        return options
+    }
+
+    private var tuneOptions: TuneOptions {
+        var options = TuneOptions(replay: replayOptions, target: target)
+        options.maximumWaste = maximumWaste
+        options.budgets = budgets
+        options.workers = workersList
+        options.tileSizes = tileSizes
+        options.compressedShares = compressedShares.map(\.value)
+        options.storeLimits = storeLimits
+        options.policies = policies
+        options.lruSizes = lruSizes
         return options
     }
 

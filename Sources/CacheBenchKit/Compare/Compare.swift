@@ -78,7 +78,8 @@ package struct Compare: Sendable {
         return report
     }
 
-    private func shared(by options: ReplayOptions) -> [String: ConfigurationValue] {
+    /// Options common to the rows.
+    func shared(by options: ReplayOptions) -> [String: ConfigurationValue] {
         var own: Set = ["memoryLimit", "byteLimit", "prefetch", "eviction"]
         // At equal loads it decides which loads are matched; otherwise `efforts` has it.
         if equalLoads == nil { own.insert("effort") }

@@ -119,12 +119,18 @@ package struct Baseline: Sendable {
         self.tolerances = tolerances
     }
 
+    /// Checks before a long run that the earlier report is of the kind of an empty one.
+    package func validate(against empty: JSONTree) throws(ReplayError) {
+        try named { () throws(ReplayError) in try ReportPair.requireSameKind(report, empty) }
+    }
+
+    private func named<Result>(_ body: () throws(ReplayError) -> Result) throws(ReplayError) -> Result {
+        do { return try body() } catch { throw ReplayError("--baseline \(path): \(error.description)") }
+    }
+
     /// Compares a report with the earlier one.
     package func compare(_ now: JSONTree) throws(ReplayError) -> Outcome {
-        let pairs: [ReportPair]
-        do { pairs = try ReportPair.pairs(report, now) } catch {
-            throw ReplayError("--baseline \(path): \(error.description)")
-        }
+        let pairs = try named { () throws(ReplayError) in try ReportPair.pairs(report, now) }
         var comparison = Comparison()
         for pair in pairs { try compare(pair, &comparison) }
         guard comparison.common > 1 else { throw ReplayError("--baseline \(path): this is a report of another kind") }

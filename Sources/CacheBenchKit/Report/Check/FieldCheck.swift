@@ -64,15 +64,19 @@ package struct FieldCheck: Sendable, Hashable {
         }
     }
 
-    /// The path without the number of a trace or folder: an empty report has one of each, the report may have more.
+    /// The path without the number of a trace, folder or row: an empty report has one of each, the report may have more.
     private var pathInEmptyReport: String {
         let first = path.prefix { $0 != "." }
-        for list in ["traces", "sources"] where first.hasPrefix(list + "[") && first.hasSuffix("]") {
+        for list in Self.lists where first.hasPrefix(list + "[") && first.hasSuffix("]") {
             guard let index = Int(first.dropFirst(list.count + 1).dropLast()), index >= 0 else { continue }
             return list + path.dropFirst(first.count)
         }
         return path
     }
+
+    private static let lists = [
+        "traces", "sources", "rows", "totals", "chargedRows", "chargedTotals", "policies", "lruCurve",
+    ]
 
     private var flag: String { "--check '\(text.printable)'" }
 

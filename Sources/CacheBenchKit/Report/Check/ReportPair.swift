@@ -17,10 +17,14 @@ struct ReportPair {
 
     /// Finds the common parts of two reports.
     static func pairs(_ old: JSONTree, _ new: JSONTree) throws(ReplayError) -> [ReportPair] {
-        guard (old["total"] == nil) == (new["total"] == nil) else {
-            throw ReplayError("this is a report of another kind")
-        }
+        try requireSameKind(old, new)
         return new["total"] == nil ? try rows(old, new) : try traces(old, new)
+    }
+
+    /// Throws unless both are of replays, of comparisons, of searches, or of something else.
+    static func requireSameKind(_ old: JSONTree, _ new: JSONTree) throws(ReplayError) {
+        let isDifferent = ["total", "totals", "stepBytes"].contains { (old[$0] == nil) != (new[$0] == nil) }
+        try require(!isDifferent, "this is a report of another kind")
     }
 
     /// Pairs traces by their hash, whatever their order and folder. Pairs sums only if they are of more than one.

@@ -249,6 +249,49 @@ import TileCache
         }
     }
 
+    @Test(arguments: [
+        "rows[3].hitRate>=0.5", "totals.waste<0.4", "chargedRows.sharp>0.9", "configuration.budgets==2screens",
+    ])
+    func fieldsOfAComparisonCanBeCheckedBeforeIt(condition: String) throws {
+        var options = ReplayOptions()
+        if condition.hasPrefix("charged") { options.cost = .measured }
+        let comparison = Compare(options: options, policies: [.none], budgets: [.screens(2)])
+        let report = try #require(JSONTree.emptyComparison(comparison))
+        try FieldCheck(condition).validate(against: report)
+        #expect(throws: ReplayError.self) { try FieldCheck("rows.hitRat>=0.5").validate(against: report) }
+        #expect(throws: ReplayError.self) { try FieldCheck("totals.loadedBytes<4ms").validate(against: report) }
+    }
+
+    @Test(arguments: [
+        "suggested.byteLimit<=64MiB", "suggested.effort>0.1", "oneStepSmaller.hitRate<1", "target.value>0",
+    ])
+    func fieldsOfASearchCanBeCheckedBeforeIt(condition: String) throws {
+        var options = TuneOptions(replay: ReplayOptions(), target: .hitRate(0.9))
+        options.maximumWaste = 0.5
+        let report = try #require(JSONTree.emptySearch(options))
+        try FieldCheck(condition).validate(against: report)
+        #expect(throws: ReplayError.self) { try FieldCheck("suggested.hitRat>=1").validate(against: report) }
+        #expect(throws: ReplayError.self) { try FieldCheck("suggested.byteLimit<4ms").validate(against: report) }
+    }
+
+    @Test func theKindOfABaselineIsCheckedBeforeTheRun() throws {
+        let comparison = Compare(options: ReplayOptions(), policies: [.none], budgets: [.screens(2)])
+        let reports = try [
+            #require(JSONTree.emptyReplay(ReplayOptions())), #require(JSONTree.emptyComparison(comparison)),
+            #require(JSONTree.emptySearch(TuneOptions(replay: ReplayOptions()))),
+        ]
+        for (number, report) in reports.enumerated() {
+            let baseline = Baseline(report: report, path: "old.json", tolerances: [])
+            for (other, empty) in reports.enumerated() {
+                if number == other {
+                    try baseline.validate(against: empty)
+                } else {
+                    #expect(throws: ReplayError.self) { try baseline.validate(against: empty) }
+                }
+            }
+        }
+    }
+
     /// Fields that only some runs have: tiers, the service's waits and the source's counts.
     @Test func fieldsOfTheRunCanBeCheckedBeforeIt() throws {
         func validate(_ condition: String, _ report: JSONTree?) throws {
