@@ -34,6 +34,7 @@ package struct ZoomoutReport: Encodable, Sendable {
         /// The largest peak over the median of the rows' peaks. At most 1.1 with eight rows or more, since the first
         /// ones may end before the cache is full.
         @Nullable package var largestToMedianPeak: Double?
+        /// Whether all hold. False without a row: there is nothing to check.
         package var passed: Bool
         /// Decoded bytes of the most tiles that any frame needed, without tables.
         ///
@@ -74,7 +75,7 @@ package struct ZoomoutReport: Encodable, Sendable {
             byteLimit: byteLimit,
             largestPeakBytes: peaks.last ?? 0,
             largestToMedianPeak: ratio,
-            passed: mostNeededTiles <= tileBound && (peaks.last ?? 0) <= byteLimit && isFlat,
+            passed: !rows.isEmpty && mostNeededTiles <= tileBound && (peaks.last ?? 0) <= byteLimit && isFlat,
             screenBytes: screenBytes,
             shortfallBytes: max(screenBytes - byteLimit, missingBytes, 0)
         )
