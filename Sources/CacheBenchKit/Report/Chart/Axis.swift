@@ -71,20 +71,33 @@ struct Axis {
     func label(_ value: Double) -> String {
         switch unit {
         case .share:
-            let span = high - low
-            return Figures.decimal(value * 100, places: span < 0.0004 ? 3 : span < 0.004 ? 2 : span < 0.04 ? 1 : 0)
-                + "%"
+            let places = places(100, atLeast: high - low < 0.004 ? 2 : high - low < 0.04 ? 1 : 0)
+            return Figures.decimal(value * 100, places: places) + "%"
         case .bytes:
             if isLogarithmic { return Figures.roundBytes(value) }
-            return Figures.short(byteUnit.scaled(value))
+            let scaled = byteUnit.scaled(value)
+            return Figures.decimal(scaled, places: scaled == scaled.rounded() ? 0 : places(byteUnit.scaled(1)))
         case .seconds:
             return high >= 7200
                 ? Figures.decimal(value / 3600, places: 1)
                 : high >= 240
                     ? Figures.short(value / 60)
-                    : Figures.decimal(value, places: high < 5 ? 1 : 0)
-        default: return Figures.decimal(value, places: high - low < 4 && !isLogarithmic ? 1 : 0)
+                    : Figures.decimal(value, places: places(atLeast: high < 5 ? 1 : 0))
+        default: return Figures.decimal(value, places: places(atLeast: high - low < 4 && !isLogarithmic ? 1 : 0))
         }
+    }
+
+    /// Decimals that write each tick exactly, up to nine. With fewer, neighbours would have the same text.
+    private func places(_ scale: Double = 1, atLeast least: Int = 0) -> Int {
+        guard !isLogarithmic, ticks.count > 1 else { return least }
+        var step = (ticks[1] - ticks[0]) * scale
+        for _ in 0..<least { step *= 10 }
+        var places = least
+        while places < 9, abs(step - step.rounded()) > 1e-6 || step < 0.5 {
+            step *= 10
+            places += 1
+        }
+        return places
     }
 
     func precise(_ value: Double) -> String {

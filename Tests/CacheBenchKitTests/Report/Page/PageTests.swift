@@ -143,6 +143,15 @@ import TileCache
                 #expect(Set(axis.ticks.map { axis.label($0) }).count == axis.ticks.count, "\(largest) \(unit)")
             }
         }
+        // Short sessions blank little, of small screens: steps of 0.05 and less.
+        for largest in [0.16, 0.02, 0.0012] {
+            for unit in [AxisUnit.share, .seconds, .milliseconds, .plain] {
+                let axis = Axis(title: "x", unit: unit, upTo: largest)
+                #expect(Set(axis.ticks.map { axis.label($0) }).count == axis.ticks.count, "\(largest) \(unit)")
+            }
+        }
+        let bytes = Axis(title: "x", unit: .bytes, upTo: 1.2 * 1_048_576)
+        #expect(bytes.ticks.map { bytes.label($0) } == ["0", "0.25", "0.50", "0.75", "1", "1.25"])
         let log = Axis(logarithmic: "x", unit: .count, from: 1, upTo: 16, base: 2)
         #expect(log.ticks == [1, 2, 4, 8, 16])
         #expect(abs(log.part(4) - 0.5) < 1e-9 && log.part(0) == 0 && log.part(99) == 1)
