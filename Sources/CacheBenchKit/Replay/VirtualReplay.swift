@@ -61,7 +61,7 @@ package struct ReplayInput {
         }
         var names = paths.map { path in
             let parts = path.split(separator: "/")
-            return parts.count > 1 ? String(parts[parts.count - 2]) : "."
+            return parts.count > 1 ? String(parts[parts.count - 2]) : path.hasPrefix("/") ? "/" : "."
         }
         var depth = 1
         while true {

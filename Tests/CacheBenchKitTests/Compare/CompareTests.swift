@@ -39,6 +39,7 @@ import Testing
         #expect(sources("/x/1/map/a.csv", "/x/2/map/a.csv", "/x/b.csv") == ["1/map", "2/map", "x"])
         #expect(sources("/x/1/y/map/a.csv", "/x/2/y/map/a.csv", "/z/map/a") == ["1/y/map", "2/y/map", "/z/map"])
         #expect(sources("/map/a.csv", "/x/map/a.csv") == ["/map", "/x/map"])
+        #expect(sources("/a.csv", "b.csv") == ["/", "."])
         // One folder, named in two ways.
         #expect(sources("/x/map/a.csv", "/x/./map/b.csv", "/x/y/../map/c.csv") == ["map", "map", "map"])
     }
