@@ -70,13 +70,20 @@ package enum TuneText {
         let hasVariants =
             Set(report.rows.map { "\($0.workers) \($0.tileSize ?? 0) \($0.compressedShare ?? -1)" }).count > 1
         let hasStores = report.rows.contains { $0.sourceLoads != nil }
-        var table = [
-            ["policy", "limit \(unit.symbol)", "hits %", "blank %", "waste %", "sharp %", "peak \(unit.symbol)"]
+        var heads = [
+            ["policy"], ["limit", unit.symbol], ["hits", "%"], ["blank", "%"], ["waste", "%"], ["sharp", "%"],
+            ["peak", unit.symbol],
         ]
         let hasEfforts = rows.contains { $0.effort != nil }
-        if hasEfforts { table[0].append("effort") }
-        if hasVariants { table[0] += ["workers", "tile", "compr."] }
-        if hasStores { table[0] += ["store MiB", "source"] }
+        if hasEfforts { heads.append(["effort"]) }
+        if hasVariants { heads += [["workers"], ["tile"], ["compr."]] }
+        if hasStores { heads += [["store", "MiB"], ["source"]] }
+        // Units below the names, where they would make lines longer than 80 columns.
+        var table =
+            hasVariants
+            ? [heads.map { $0[0] }, heads.map { $0.count > 1 ? $0[1] : "" }]
+            : [heads.map { $0.joined(separator: " ") }]
+        let first = table.count
         for row in rows {
             let rates = [row.hitRate, row.blank, row.waste, row.sharp].map(Figures.percentNumber)
             var cells = [row.policy, unit.number(row.byteLimit)] + rates + [unit.number(row.peakBytes)]
@@ -96,7 +103,8 @@ package enum TuneText {
             table.append(cells)
         }
         return columns(table, gap: hasVariants || hasStores ? " " : "  ").enumerated().map { index, line in
-            let isAnswer = index > 0 && index <= report.rows.count && report.isSuggested(rows[index - 1])
+            let row = index - first
+            let isAnswer = report.rows.indices.contains(row) && report.isSuggested(rows[row])
             return isAnswer ? style.bold(line + " <") : line
         } + [""]
     }
