@@ -121,9 +121,11 @@ struct ReplayPictures {
         page.picture(
             "Demands over time, by outcome",
             sentence:
-                "Of \(count: demands.total) demands \(percent: demands.hitRate) were resident when a "
-                + "frame first needed them, \(percent: demands.late, of: demands.total) were on their way and "
-                + "\(percent: demands.missed, of: demands.total) were not even started.",
+                demands.total == 0
+                ? "There were no demands."
+                : "Of \(count: demands.total) demands \(percent: demands.hitRate) were resident when a "
+                    + "frame first needed them, \(percent: demands.late, of: demands.total) were on their way and "
+                    + "\(percent: demands.missed, of: demands.total) were not even started.",
             draw: chart.draw
         )
     }

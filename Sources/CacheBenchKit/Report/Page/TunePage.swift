@@ -183,6 +183,7 @@ package enum TunePage {
 
     private static func sentence(_ report: TuneReport, _ beside: [TuneReport.Row]) -> String {
         guard let suggested = report.suggested else { return TuneText.reason(report) }
+        guard suggested.hitRate != nil else { return "There were no demands." }
         var text = "At \(bytes: suggested.byteLimit) \(percent: suggested.hitRate) of demands are hits"
         if let oracle = beside.last(where: { $0.policy == "oracle" && $0.byteLimit <= suggested.byteLimit }) {
             text +=

@@ -53,6 +53,21 @@ import TileCache
         #expect(!page.contains("NaN") && !page.contains("inf,"))
     }
 
+    /// The first frame has none. A sentence of their shares would say nothing.
+    @Test func aSessionWithoutDemandsIsToldSo() throws {
+        var options = Self.options
+        options.duration = 0
+        let still = options
+        let input: @Sendable () throws -> ReplayInput = { try ReplayInput(lively: still) }
+        let result = try Replay(still).run(input(), hooks: ReplayHooks(keepsSeries: true))
+        #expect(result.total.demands.total == 0)
+        var tuning = TuneOptions(replay: still)
+        tuning.policies = []
+        for page in [try ReplayPage.text(result), try TunePage.text(Tune(tuning, inputs: [input]).run())] {
+            #expect(page.contains(">There were no demands.<") && !page.contains(" - "))
+        }
+    }
+
     @Test func whateverATraceIsCalledStaysText() throws {
         let name = "</script><img src=x onerror=\"alert('1')\">&amp;\u{1B}[31m"
         let page = try ReplayPage.text(replay(name: name))
