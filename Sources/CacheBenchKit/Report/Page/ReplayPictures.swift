@@ -31,24 +31,25 @@ struct ReplayPictures {
         }
         page.table(
             "Worst moments",
-            columns: ["#", "at", "for", "blank", "coarse", "tiles", "place", "scale", "speed", "cause"],
+            columns: ["#", "at", "for", "blank", "coarse", "tiles", "place", "scale", "px/s", "oct/s", "cause"],
             cells: series.moments.enumerated().map { index, moment in
-                let zoom = abs(moment.zoomSpeed) > 0.1 ? ", \(Figures.decimal(moment.zoomSpeed)) oct/s" : ""
+                let zoom = abs(moment.zoomSpeed) > 0.1 ? Figures.decimal(moment.zoomSpeed) : Figures.none
                 func whole(_ value: Double) -> String { Figures.decimal(value, places: 0) }
                 return [
                     Page.Cell("\(index + 1)", id: "\(link)\(index + 1)"), "\(seconds: moment.seconds)",
                     "\(seconds: moment.duration)", "\(percent: moment.blank)", "\(percent: moment.coarse)",
                     "\(count: moment.missingTiles)", "\(whole(moment.x)), \(whole(moment.y))",
-                    "\(Figures.scale(moment.scale))", "\(whole(moment.speed)) px/s\(zoom)", "\(moment.cause.text)",
+                    "\(Figures.scale(moment.scale))", "\(whole(moment.speed))", "\(zoom)",
+                    "\(moment.cause.text)",
                 ]
             },
             names: 0,
             texts: ["cause"],
-            extra: ["for", "tiles", "place", "scale", "speed"]
+            extra: ["for", "tiles", "place", "scale", "px/s", "oct/s"]
         )
         page.sentence(
             "Shares are those of the worst frame; the order is by blank, then by coarse area times time. The numbers stand "
-                + "on the map and over the areas below."
+                + "on the map and over the areas below. px/s and oct/s are the speeds of pan and zoom."
         )
     }
 
