@@ -8,11 +8,18 @@
 public enum PanTraceList {
     /// Lists files as given, and all `.csv` files below directories, sorted by path.
     ///
-    /// Hidden files, and directories behind symbolic links, are left out: a link may form a cycle.
+    /// Hidden files, and directories behind symbolic links, are left out: a link may form a cycle. What is in a directory
+    /// and has a name that is not UTF-8 cannot be opened by it, and is left out too.
     ///
-    /// - Parameter arguments: Paths, or `-` for standard input.
+    /// - Parameters:
+    ///   - arguments: Paths, or `-` for standard input.
+    ///   - unnamed: Called with the path of each file or directory with such a name. Its bytes that are not UTF-8 are
+    ///     replaced by U+FFFD. Default: nothing.
     /// - Throws: ``PanTraceError`` if a directory cannot be read or has no trace, or if standard input is named twice.
-    public static func paths(_ arguments: [String]) throws(PanTraceError) -> [String] {
+    public static func paths(
+        _ arguments: [String],
+        unnamed: (String) -> Void = { _ in }
+    ) throws(PanTraceError) -> [String] {
         var paths: [String] = []
         for argument in arguments {
             var isDirectory = false
@@ -26,14 +33,14 @@ public enum PanTraceList {
                 continue
             }
             let folder = argument.count > 1 && argument.hasSuffix("/") ? String(argument.dropLast()) : argument
-            let found = try traces(in: folder)
+            let found = try traces(in: folder, unnamed)
             guard !found.isEmpty else { throw error(argument, "a directory with .csv files in it", "none") }
             paths += found
         }
         return paths
     }
 
-    private static func traces(in folder: String) throws(PanTraceError) -> [String] {
+    private static func traces(in folder: String, _ unnamed: (String) -> Void) throws(PanTraceError) -> [String] {
         let names: [String]
         do {
             names = try FileManager.default.contentsOfDirectory(atPath: folder)
@@ -45,7 +52,9 @@ public enum PanTraceList {
             let path = folder == "/" ? "/" + name : folder + "/" + name
             let type = (try? FileManager.default.attributesOfItem(atPath: path))?[.type] as? FileAttributeType
             if type == .typeDirectory {
-                paths += try traces(in: path)
+                paths += try traces(in: path, unnamed)
+            } else if type == nil, name.unicodeScalars.contains("\u{FFFD}") {
+                unnamed(path)
             } else if name.hasSuffix(".csv") {
                 paths.append(path)
             }

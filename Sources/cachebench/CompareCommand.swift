@@ -106,7 +106,7 @@ struct CompareCommand: ParsableCommand {
     func run() throws {
         try Failure.reported {
             try replay.checkFiles()
-            let paths = try PanTraceList.paths(traces)
+            let paths = try tracePaths(traces)
             if let picture { return try draw(paths, to: picture) }
             let writer = try ReportWriter(path: output.file.output, sparing: paths + replay.files + checks.files)
             let baseline = try checks.readBaseline(against: .emptyComparison(comparison))

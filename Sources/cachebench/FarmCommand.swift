@@ -50,7 +50,7 @@ struct FarmCommand: ParsableCommand {
 
     func run() throws {
         try Failure.reported {
-            let given = try PanTraceList.paths(traces)
+            let given = try tracePaths(traces)
             let writer = try ReportWriter(path: output.file.output, sparing: given)
             Interruption.watch()
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cachebench-farm-\(getpid())")

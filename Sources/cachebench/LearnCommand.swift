@@ -48,7 +48,7 @@ struct LearnCommand: ParsableCommand {
     func run() throws {
         try Failure.reported {
             try replay.checkFiles()
-            let paths = try PanTraceList.paths(traces)
+            let paths = try tracePaths(traces)
             let writer = try ReportWriter(path: output, sparing: paths + replay.files)
             Interruption.watch()
             let progress = Progress()

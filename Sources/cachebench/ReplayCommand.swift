@@ -180,10 +180,17 @@ func refusePipes(_ paths: [String], since reason: String) throws {
     }
 }
 
+/// The traces that arguments name. Mentions what is left out.
+func tracePaths(_ arguments: [String]) throws -> [String] {
+    try PanTraceList.paths(arguments) { path in
+        writeToStandardError("cachebench: \(path.printable): left out, its name is not UTF-8\n")
+    }
+}
+
 /// The traces of some paths, or the built-in session if there are none.
 func namedInputs(_ paths: [String], _ options: ReplayOptions) throws -> [NamedInput] {
     guard !paths.isEmpty else { return [("built-in", { try ReplayInput(builtIn: options) })] }
-    let paths = try PanTraceList.paths(paths)
+    let paths = try tracePaths(paths)
     return zip(paths, ReplayInput.sources(ofPaths: paths)).map { path, source -> NamedInput in
         (path == "-" ? "standard input" : path, { try ReplayInput(path: path, source: source, options: options) })
     }

@@ -44,6 +44,24 @@ import Testing
         #expect(error?.file == "standard input")
     }
 
+    #if os(Linux)
+        /// Other systems refuse such names.
+        @Test func namesThatAreNotUTF8AreLeftOut() throws {
+            try withFolder(["a.csv", "c\u{FFFD}.csv"]) { folder in
+                let bytes = Array(folder.utf8CString.dropLast()) + Array("/b".utf8CString.dropLast()) + [CChar(-1)]
+                let file = open(bytes + Array(".csv".utf8CString), O_CREAT | O_WRONLY, 0o600)
+                try #require(file >= 0)
+                close(file)
+                var unnamed: [String] = []
+                #expect(
+                    try PanTraceList.paths([folder]) { unnamed.append($0) }
+                        == [folder + "/a.csv", folder + "/c\u{FFFD}.csv"]
+                )
+                #expect(unnamed == [folder + "/b\u{FFFD}.csv"])
+            }
+        }
+    #endif
+
     @Test func linksToWhereTheyLieDoNotLoop() throws {
         try withFolder(["a.csv"]) { folder in
             try FileManager.default.createSymbolicLink(atPath: folder + "/again", withDestinationPath: folder)
