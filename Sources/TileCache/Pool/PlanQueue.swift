@@ -32,6 +32,8 @@ struct PlanQueue {
     private(set) var prefetchHasEnded = false
     /// Needed tiles that had no room.
     private(set) var lack = RoomLack()
+    /// Whether one of them had none while memory was on its way to the system.
+    private(set) var awaitsMemory = false
     /// Those of the last plan before that had a turn, if views were and are at rest.
     private(set) var formerLack = RoomLack()
     /// Whether an entry was skipped because its layer's share was full.
@@ -62,6 +64,7 @@ struct PlanQueue {
         (hasEnded, prefetchHasEnded, hasPassedForRoom, hasPassedForLoads) = (false, false, false, false)
         // Without room for a plan every byte is leased: nothing could be loaded either.
         lack = RoomLack(isOfAll: !hasRoom)
+        awaitsMemory = false
         cutsPins = plan.entries.lazy.filter { $0.reason == .pin }.count >= PoolState.pinsOfAPlan
         nextRetry = .max
         epoch &+= 1
@@ -107,6 +110,8 @@ struct PlanQueue {
     }
 
     mutating func noteLack() { lack.isOfAll = true }
+
+    mutating func noteLeavingMemory() { awaitsMemory = true }
 
     mutating func passForLoads() { hasPassedForLoads = true }
 

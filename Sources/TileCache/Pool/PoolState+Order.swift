@@ -93,6 +93,8 @@ extension PoolState {
         // A needed tile may evict more than a fallback, and does not wait for one that is only decompressed.
         if planned.reason == .fallback, queue.plan.isAtRest || planned.isPromotion { return nil }
         if planned.isUrgent { return nil }
+        // Of another holder of the lock: what it decommits itself, it may take.
+        if !planned.reason.isExtra, ledger.leavingBytes > ledger.credit { queue.noteLeavingMemory() }
         let isFull = isFull(layer: layer, beside: beside)
         let goesOn = queue.passForRoom(planned, hasShares: layers.haveShares, isFull: isFull)
         return goesOn ? nil : .refused

@@ -227,6 +227,8 @@ extension PoolState {
                 if slots[Int(range.slotClass)].isFree { effects.plans = true }
             }
         }
+        // It was refused to a needed tile. The loads under way, whose ends make plans too, may hang.
+        if queue.awaitsMemory, leaving.contains(where: { $0.countedBytes > 0 }) { effects.plans = true }
         noteReturned()
     }
 }

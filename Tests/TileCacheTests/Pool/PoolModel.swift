@@ -157,9 +157,11 @@ final class PoolModel {
     func letGo(_ index: Int) throws {
         let wasOver = pool.isOverLimit
         _ = pool.takeEffects()
-        pool.finishDecommits([leaving.remove(at: index)])
+        let memory = leaving.remove(at: index)
+        let isWanted = pool.queue.awaitsMemory && memory.countedBytes > 0
+        pool.finishDecommits([memory])
         let plans = pool.takeEffects().plans
-        try require(plans == (wasOver && !pool.isOverLimit), "the end of a lowered limit was not told")
+        try require(plans == (isWanted || (wasOver && !pool.isOverLimit)), "a plan with the room: \(plans)")
     }
 
     // MARK: - Operations and their bounds

@@ -81,6 +81,27 @@ import Testing
         #expect(!lacksRoomAfter)
     }
 
+    /// A needed tile was refused memory that the system did not have back yet. The load under way may never end.
+    @Test func memoryThatHasGoneMakesAPlanForWhatLacksIt() throws {
+        let small = TilePool(tiles: 4)
+        let large = small.pool.addLayer(tileBytes: 4 * TilePool.tileBytes)
+        for isLacking in [false, true] {
+            small.load(key(0, layer: large))
+            small.install((0..<(isLacking ? 2 : 1)).map { small.demand(key($0)) })
+            guard case .load(let first) = small.pool.nextJob(now: small.now) else { throw Problem.noLoad }
+            let leaving = small.pool.takePendingDecommits()
+            #expect(leaving.map(\.countedBytes) == [3 * TilePool.tileBytes])
+            #expect(small.beginLoad() == nil)
+            _ = small.pool.takeEffects()
+            small.pool.finishDecommits(leaving)
+            let plans = small.pool.takeEffects().plans
+            #expect(plans == isLacking)
+            small.install([small.demand(key(1))])
+            small.end(try #require(small.beginLoad()))
+            small.end(first)
+        }
+    }
+
     /// A prefetch that may evict nothing does not end the plan. Needed tiles behind it load.
     @Test func neededTilesPassPrefetchesWithoutRoom() {
         let small = TilePool(tiles: 2) { $0.eviction = .value }
