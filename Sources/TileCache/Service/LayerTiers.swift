@@ -313,7 +313,7 @@ final class LayerTiers: Sendable {
     func note(_ index: Int, hit: Bool, took: Int64) {
         state.withLock { state in
             if hit { state.counts[index].hits += 1 } else { state.counts[index].misses += 1 }
-            state.counts[index].waitNanoseconds += Int(max(took, 0))
+            state.counts[index].waitNanoseconds += Int(took.boundedTime)
             state.times[index] = Self.mean(state.times[index], took)
         }
     }

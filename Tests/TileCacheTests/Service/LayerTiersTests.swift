@@ -83,6 +83,13 @@ import Testing
         #expect(put(later) == 1)
     }
 
+    /// A clock that jumps far ahead, or goes back, counts as an hour, or as no time.
+    @Test func aLookUpTakesAnHourAtMost() throws {
+        let tiers = try tiers()
+        for took in [Int64.max, .max, .min] { tiers.note(0, hit: true, took: took) }
+        #expect(tiers.counts[0].waits == .seconds(2 * 3600))
+    }
+
     /// An undrawn tile is stored once it is drawn, unless it took 20 ms or the store takes it at once.
     @Test(arguments: [(false, Int64(19_999_999), UInt32(0)), (true, 19_999_999, 1), (false, 20_000_000, 1)])
     func whatIsExpensiveIsStoredUndrawn(keepsUndrawn: Bool, cost: Int64, now: UInt32) throws {
