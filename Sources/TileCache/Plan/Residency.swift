@@ -25,8 +25,6 @@ struct TileResidency: Hashable, Sendable {
     var isKnown: Bool
     /// Whether its load is in flight. Default: false.
     var isLoading = false
-    /// Whether its last load failed for good. Default: false.
-    var isLost = false
     /// Whether it has no pixels, and no load will bring any. Default: false.
     var isUnavailable = false
 }

@@ -128,7 +128,6 @@ struct Entry {
             residency: residency,
             isKnown: true,
             isLoading: load != .none,
-            isLost: isLost,
             isUnavailable: isUnavailable
         )
     }

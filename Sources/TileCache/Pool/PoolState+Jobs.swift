@@ -30,11 +30,13 @@ enum LoadResult: Error, Hashable {
     /// It was refused memory; it is retried after a wait if memory is available.
     case refused
 
-    /// Whether it failed and is not retried.
-    var isForGood: Bool { if case .failed(isPermanent: true, _) = self { true } else { false } }
-
     /// Whether no load will bring the tile.
-    var isUnavailable: Bool { isForGood || self == .absent }
+    var isUnavailable: Bool {
+        switch self {
+        case .absent, .failed(isPermanent: true, _): true
+        case .pixels, .failed, .cancelled, .refused: false
+        }
+    }
 }
 
 extension PoolState {
@@ -211,7 +213,7 @@ extension PoolState {
                 note(result, load, in: number, now: now)
                 if let time = retryTime(of: number, after: result) { effects.replanAt = min(effects.replanAt, time) }
                 // Nothing else may make the plan that loads its fallback, or the next one.
-                let isLost = result.isUnavailable && (isWanted && result.isForGood || isFallback(table[number].key))
+                let isLost = result.isUnavailable && (isWanted || isFallback(table[number].key))
                 if isLost, !table[number].residency.isResident { effects.plans = true }
             }
             noteNotLanded(load, result)

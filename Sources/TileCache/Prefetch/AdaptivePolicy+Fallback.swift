@@ -42,8 +42,10 @@ extension AdaptivePolicy {
         for ((key, state), ancestor) in zip(found, ancestors.nearest) {
             // The present fallback stays until the tile has landed.
             if let ancestor, !known.contains(ancestor) { known.append(ancestor) }
-            // All workers together load a few tiles as soon as a fallback, unless they have failed for good.
-            guard (ancestor?.level ?? -1) < level, missing.count > context.workers || state.isLost else { continue }
+            // All workers together load a few tiles as soon as a fallback, unless no load brings them.
+            guard (ancestor?.level ?? -1) < level, missing.count > context.workers || state.isUnavailable else {
+                continue
+            }
             if let ancestor {
                 coarse.append(key.coordinate)
                 coarsest = min(coarsest, ancestor.level)

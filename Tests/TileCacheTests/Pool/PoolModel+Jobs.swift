@@ -97,7 +97,8 @@ extension PoolModel {
             flights[id] = nil
             let isNeeded = needed.contains(flight.key)
             let isLate = pool.loads[id]?.isWrittenOff == true
-            let isLost = result.isForGood && isNeeded && content[flight.key] == nil
+            let leavesNothing = content[flight.key] == nil || result == .absent
+            let isLost = result.isUnavailable && isNeeded && leavesNothing
             let plansAnyway = isLate || isLost || pool.queue.hasPassedForLoads || pool.isOverLimit
             pool.finishLoad(id, result, now: now)
             let effects = pool.takeEffects()

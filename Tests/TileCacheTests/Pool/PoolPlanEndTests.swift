@@ -49,6 +49,22 @@ import Testing
         #expect(plans == (result == .absent))
     }
 
+    /// Nothing else may make the plan that loads the fallback of a needed tile that does not come.
+    @Test(arguments: [
+        LoadResult.absent, .failed(isPermanent: true, retryAfter: nil), .failed(isPermanent: false, retryAfter: nil),
+        .pixels,
+    ]) func aNeededTileThatDoesNotComeMakesAPlan(result: LoadResult) throws {
+        let small = TilePool(tiles: 4)
+        var needs = ViewNeeds()
+        small.need([1], &needs)
+        small.install([small.demand(key(1))])
+        let ticket = try #require(small.beginLoad())
+        _ = small.pool.takeEffects()
+        small.end(ticket, result)
+        let plans = small.pool.takeEffects().plans
+        #expect(plans == result.isUnavailable)
+    }
+
     /// Plans of any size, each after any other. Each is charged for at least its lists, and not for those of a far
     /// larger one before it.
     @Test func aPlanIsChargedForItsLists() {

@@ -137,14 +137,15 @@ import Testing
         #expect(session.policy.byteCount - empty.byteCount == 8 * MemoryLayout<TileKey>.stride)
     }
 
-    /// A tile that has failed for good never comes: a fallback is loaded for it, however few tiles are missing.
-    @Test func whatIsLostIsCovered() throws {
+    /// A tile that has failed for good, or does not exist, never comes: a fallback is loaded for it, however few tiles are
+    /// missing.
+    @Test(arguments: [false, true]) func whatDoesNotComeIsCovered(isAbsent: Bool) throws {
         var session = try PolicySession()
         let view = TileViewport.at(2000, 2000)
         let needed = session.pyramid.neededTiles(under: view, at: 8).map { TileKey(layer: 0, $0) }
         session.resident = Set(needed.dropFirst(2))
         #expect(session.show(view).first.isEmpty)
-        session.lost = [needed[0]]
+        if isAbsent { session.absent = [needed[0]] } else { session.lost = [needed[0]] }
         let cover = try #require(session.pyramid.ancestor(of: needed[0].coordinate, at: 3))
         #expect(session.show(view).first.map(\.key) == [TileKey(layer: 0, cover)])
         session.resident.insert(TileKey(layer: 0, cover))

@@ -45,7 +45,6 @@ struct PolicySession {
                 residency: !isThere ? .none : compressed.contains(key) ? .compressed : .decoded,
                 isKnown: isThere || flying.contains(key),
                 isLoading: flying.contains(key),
-                isLost: lost.contains(key),
                 isUnavailable: !isThere && (lost.contains(key) || absent.contains(key))
             )
         }
