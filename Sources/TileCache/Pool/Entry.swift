@@ -86,10 +86,8 @@ struct Entry {
     var next = EntryID.none
     /// Generation of the pixels.
     var generation: UInt32 = 0
-    /// Index among a view's former needs while new ones replace them.
-    var needIndex = noIndex
-    /// Value of ``needIndex`` at all other times: an optional takes twice the bytes.
-    static let noIndex: Int32 = -1
+    /// Index among the needs of the last view that needed the tile. It may be out of date: see `index(of:in:)`.
+    var needIndex: Int32 = -1
     /// Order of uses; larger is later.
     var stamp: UInt64 = 0
     /// Compressed form.

@@ -61,22 +61,20 @@ extension PoolState {
         for key in tiles {
             let number = entry(for: key)
             entries.append(number)
-            if number != .none, table[number].needIndex != Entry.noIndex {
-                missingSince.append(needs.missingSince[Int(table[number].needIndex)])
-                table.note(number) { $0.needIndex = Entry.noIndex }
+            if let index = notedIndex(of: number, in: needs.entries) {
+                missingSince.append(needs.missingSince[index])
             } else {
                 let isHit = count(number, in: &counts, now: now)
                 missingSince.append(isHit ? ViewNeeds.notMissing : now)
                 newDemands &+= 1
                 if number != .none { addNeed(number) }
             }
+            if number != .none { table.note(number) { $0.needIndex = Int32(entries.count - 1) } }
         }
-        // Entries still marked are needed no longer.
-        for number in needs.entries where number != .none && table[number].needIndex != Entry.noIndex {
+        for number in needs.entries where number != .none && notedIndex(of: number, in: entries) == nil {
             let demand = demandClock
             table.stage(number) {
                 $0.needCount -= 1
-                $0.needIndex = Entry.noIndex
                 // Touches are skipped while nothing changes, so the last use is recorded here.
                 $0.lastUse = now
                 $0.lastDemand = demand
@@ -95,6 +93,20 @@ extension PoolState {
         needs.hasBegun = true
         // Tiles needed no longer may have made room in the table.
         if entries.contains(.none) { enterMissing(of: &needs) } else { needs.isIncomplete = false }
+    }
+
+    /// The noted index of a tile, if it is its index among these.
+    private func notedIndex(of number: EntryID, in entries: [EntryID]) -> Int? {
+        guard number != .none else { return nil }
+        let index = Int(table.pointer(number).pointee.needIndex)
+        return entries.indices.contains(index) && entries[index] == number ? index : nil
+    }
+
+    /// Index of a tile among a view's needs; `nil` if it is not among them. Searches them only if another view, or
+    /// a host, needs the tile or has needed it.
+    func index(of number: EntryID, in needs: borrowing ViewNeeds) -> Int? {
+        guard number != .none, table.pointer(number).pointee.needCount > 0 else { return nil }
+        return notedIndex(of: number, in: needs.entries) ?? needs.entries.firstIndex(of: number)
     }
 
     /// Makes a tile needed by one more view.
@@ -141,6 +153,7 @@ extension PoolState {
             let entered = entry(for: needs.tiles[index])
             guard entered != .none else { return }
             addNeed(entered)
+            table.note(entered) { $0.needIndex = Int32(index) }
             needs.entries[index] = entered
         }
         needs.isIncomplete = false

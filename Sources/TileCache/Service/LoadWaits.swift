@@ -54,7 +54,7 @@ extension CoreState {
         for view in views {
             guard let view else { continue }
             for layer in view.model.layers where layer.layer == ticket.key.layer {
-                guard let index = layer.needs.entries.firstIndex(of: load.entry),
+                guard let index = pool.index(of: load.entry, in: layer.needs),
                     layer.needs.missingSince[index] != ViewNeeds.notMissing
                 else { continue }
                 since = min(since, layer.needs.missingSince[index])

@@ -2,9 +2,14 @@
 extension ViewRecord {
     /// - Parameter pool: with the tile in it.
     func draws(_ key: TileKey, pool: borrowing PoolState) -> Bool {
+        let number = pool.table.find(key)
+        let isComplete = contents?.version == FrameVersion(needs: model.needsVersion, pool: pool.drawVersion)
         for layer in model.layers where layer.layer == key.layer {
-            if layer.needs.tiles.contains(key) { return true }
-            guard pool.residency(of: key).isDecoded else { continue }
+            if pool.index(of: number, in: layer.needs) != nil { return true }
+            // It may be needed without an entry of the view.
+            if layer.needs.isIncomplete, layer.needs.tiles.contains(key) { return true }
+            // A complete frame draws no fallbacks.
+            guard !isComplete, pool.residency(of: key).isDecoded else { continue }
             if layer.isFallback(key, in: model.viewport, pool: pool) { return true }
         }
         return false
