@@ -22,7 +22,8 @@ extension AdaptivePolicy {
         let target = outlook.target
         let way = outlook.way
         let most = isNoticed ? context.workers : (context.workers + 1) / 2
-        for level in stride(from: target.level - 1, through: max(target.level - Self.fallbackDelta, 0), by: -1) {
+        let coarsest = max(target.level - Self.fallbackDelta, context.firstLoadedLevel(ofLayer: target.layer))
+        for level in stride(from: target.level - 1, through: coarsest, by: -1) {
             var tiles: [TileKey] = []
             func add(_ key: TileKey) { if !tiles.contains(key) { tiles.append(key) } }
             for (key, nearest) in zip(missing, ancestors.nearest) where (nearest?.level ?? -1) < level {

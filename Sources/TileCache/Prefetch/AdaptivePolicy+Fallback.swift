@@ -39,13 +39,15 @@ extension AdaptivePolicy {
         // Missing tiles without any fallback, and with a much coarser one: of that, a view shows hardly more than a colour.
         var (gap, coarse): ([TileCoordinate], [TileCoordinate]) = ([], [])
         var coarsest = level
+        // One of a level that the source does not have takes the loads of all tiles under it.
+        let first = context.firstLoadedLevel(ofLayer: target.layer)
+        let canLoad = first < target.level
         for ((key, state), ancestor) in zip(found, ancestors.nearest) {
             // The present fallback stays until the tile has landed.
             if let ancestor, !known.contains(ancestor) { known.append(ancestor) }
             // All workers together load a few tiles as soon as a fallback, unless no load brings them.
-            guard (ancestor?.level ?? -1) < level, missing.count > context.workers || state.isUnavailable else {
-                continue
-            }
+            guard canLoad, (ancestor?.level ?? -1) < level, missing.count > context.workers || state.isUnavailable
+            else { continue }
             if let ancestor {
                 coarse.append(key.coordinate)
                 coarsest = min(coarsest, ancestor.level)
@@ -53,9 +55,9 @@ extension AdaptivePolicy {
                 gap.append(key.coordinate)
             }
         }
-        if let fallback = Self.commonAncestor(of: gap, from: level, target, context)
-            ?? Self.commonAncestor(of: coarse, from: level, target, context).flatMap({ $0.level > coarsest ? $0 : nil })
-        {
+        let ofGap = Self.commonAncestor(of: gap, from: level, upTo: first, target, context)
+        let ofCoarse = ofGap == nil ? Self.commonAncestor(of: coarse, from: level, upTo: first, target, context) : nil
+        if let fallback = ofGap ?? ofCoarse.flatMap({ $0.level > coarsest ? $0 : nil }) {
             wishes.first.append(PlanEntry(key: fallback, value: .infinity, reason: .fallback))
         }
         if effects.contains(.coarser), missing.count > Self.turnsForCoarser * context.workers {
@@ -74,13 +76,14 @@ extension AdaptivePolicy {
             )
         }
         for entry in wishes.first where !known.contains(entry.key) { known.append(entry.key) }
-        if outlook.travel.isMoving {
+        if outlook.travel.isMoving, canLoad {
             for share in [0.5, 1] {
                 let ahead = outlook.view.offsetBy(
                     x: (outlook.travel.left + outlook.travel.right) / 2 * share / outlook.scale,
                     y: (outlook.travel.top + outlook.travel.bottom) / 2 * share / outlook.scale
                 )
-                for key in fewTiles(under: ahead, from: level, outlook) where !known.contains(key) {
+                let tiles = fewTiles(under: ahead, from: max(level, first), upTo: first, outlook)
+                for key in tiles where !known.contains(key) {
                     known.append(key)
                     guard context.residency(key) == .none else { continue }
                     wishes.entries.append(PlanEntry(key: key, value: Self.fallbackWorth, reason: .prefetch))
@@ -107,11 +110,12 @@ extension AdaptivePolicy {
         fallbacks = Array((newest + fallbacks.filter { !newest.contains($0) }).prefix(Self.fallbacksKept))
     }
 
-    /// Finest tile, from a level on, that covers all tiles. At level 0 the first one that covers some. Tiles that will not
-    /// come are passed over.
+    /// Finest tile, from a level on, that covers all tiles. At the coarsest level the first one that covers some. Tiles that
+    /// will not come are passed over.
     private static func commonAncestor(
         of tiles: [TileCoordinate],
         from level: Int,
+        upTo coarsest: Int,
         _ target: PlanTarget,
         _ context: PlanContext
     ) -> TileKey? {
@@ -125,26 +129,32 @@ extension AdaptivePolicy {
             last.row = max(last.row, tile.row)
         }
         var covers: [TileKey] = []
-        for level in stride(from: level, to: 0, by: -1) {
+        for level in stride(from: level, to: coarsest, by: -1) {
             guard let ancestor = target.pyramid.ancestor(of: first, at: level),
                 target.pyramid.ancestor(of: last, at: level) == ancestor
             else { continue }
             covers.append(TileKey(layer: target.layer, ancestor))
         }
-        // Several tiles of level 0 may cover the world.
+        // Several tiles of that level may cover the world.
         for tile in tiles {
-            guard let root = target.pyramid.ancestor(of: tile, at: 0) else { continue }
+            guard let root = target.pyramid.ancestor(of: tile, at: coarsest) else { continue }
             let key = TileKey(layer: target.layer, root)
             if !covers.contains(key) { covers.append(key) }
         }
         return zip(covers, context.residencies(of: covers)).first { !$1.isUnavailable }?.0
     }
 
-    /// The tile that covers a rectangle at the finest level from the given one on. Up to four at level 0.
-    private func fewTiles(under rectangle: PixelRect, from level: Int, _ outlook: Outlook) -> [TileKey] {
+    /// The tile that covers a rectangle at the finest level from the given one on. Up to four at the coarsest.
+    private func fewTiles(
+        under rectangle: PixelRect,
+        from level: Int,
+        upTo coarsest: Int,
+        _ outlook: Outlook
+    ) -> [TileKey] {
         var tiles: [TileKey] = []
         tiles.reserveCapacity(4)
-        let level = stride(from: level, to: 0, by: -1).first { outlook.hasOneTile(at: $0, in: rectangle) } ?? 0
+        let level =
+            stride(from: level, to: coarsest, by: -1).first { outlook.hasOneTile(at: $0, in: rectangle) } ?? coarsest
         outlook.forEachTile(at: level, in: rectangle) { key, _ in if tiles.count < 4 { tiles.append(key) } }
         return tiles
     }

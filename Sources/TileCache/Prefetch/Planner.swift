@@ -148,7 +148,8 @@ struct Planner: Sendable {
             // Within the hysteresis the view keeps its level.
             let scale = destination.viewport.scale
             let level = view.selection.level(for: scale, in: layer.pyramid, previous: layer.level)
-            for level in level > 1 ? [level - 2, level] : [level] {
+            let hasFallback = level - 2 >= context.firstLoadedLevel(ofLayer: layer.layer)
+            for level in hasFallback ? [level - 2, level] : [level] {
                 for tile in layer.pyramid.neededTiles(under: destination.viewport, at: level) {
                     let key = TileKey(layer: layer.layer, tile)
                     let value = Self.destinationValue

@@ -46,6 +46,8 @@ package struct PlanContext {
     var isNear: ((TileKey) -> Bool)?
     /// Allowances by the layer's index; empty if all are standard.
     var allowances: [PrefetchAllowance] = []
+    /// Number of levels that are made of finer ones, by the layer's index. A load of such a tile takes many.
+    var synthesizedLevels: [Int] = []
     /// Whether only near tiles are of use.
     var isResidentOnly = false
     /// Calls its argument with every resident tile; for replays only.
@@ -57,6 +59,11 @@ package struct PlanContext {
 
     func allowance(ofLayer layer: Int) -> PrefetchAllowance {
         allowances.indices.contains(layer) ? allowances[layer] : .standard
+    }
+
+    /// The coarsest level of a layer that its source has.
+    func firstLoadedLevel(ofLayer layer: Int) -> Int {
+        synthesizedLevels.indices.contains(layer) ? synthesizedLevels[layer] : 0
     }
 
     /// The same for a layer's policy.

@@ -136,7 +136,8 @@ final class CacheCore: Sendable {
                 capacities: state.pool.capacities,
                 byteLimit: state.pool.ledger.limit,
                 tiers: state.stores.isEmpty ? [] : state.layers.map(\.tiers),
-                allowances: state.pool.layers.haveAllowances ? state.pool.layers.map(\.allowance) : []
+                allowances: state.pool.layers.haveAllowances ? state.pool.layers.map(\.allowance) : [],
+                synthesizedLevels: state.pool.layers.map(\.synthesizedLevels)
             )
         }
         guard let input else { return }
@@ -155,6 +156,7 @@ final class CacheCore: Sendable {
             context.isNear = { key in input.tiers[key.layer]?.nearest(key.coordinate) != nil }
         }
         context.allowances = input.allowances
+        context.synthesizedLevels = input.synthesizedLevels
         context.capacities = input.capacities
         let (plan, isSettled, expected, learned) = planner.withLock { planner in
             var plan = planner.makePlan(
@@ -220,6 +222,8 @@ final class CacheCore: Sendable {
         var tiers: [LayerTiers?]
         /// Allowances by the layer's index; empty if all are standard.
         var allowances: [PrefetchAllowance]
+        /// Levels that are made of finer ones, by the layer's index.
+        var synthesizedLevels: [Int]
     }
 
     /// Sets the timer to the earliest due time.

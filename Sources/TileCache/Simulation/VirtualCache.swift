@@ -185,6 +185,7 @@ package final class VirtualCache {
             }
             context.isNear = { tiers.nearest($0) != nil }
         }
+        if !synthesis.isEmpty { context.synthesizedLevels = pool.layers.map(\.synthesizedLevels) }
         if pool.layers.haveAllowances { context.allowances = pool.layers.map(\.allowance) }
         let snapshots = views.indices.map { (id: $0, snapshot: views[$0].takeSnapshot()) }
         let start = measuresPlans ? MonotonicTime.ofThread.nanoseconds : 0

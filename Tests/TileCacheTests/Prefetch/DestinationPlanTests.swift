@@ -40,5 +40,12 @@ import Testing
         var planner = Planner()
         let plan = planner.makePlan(of: [(id: 0, snapshot: snapshot)], context: .empty())
         #expect(Set(plan.entries.map(\.key.level)) == levels)
+        // A level that is made of finer tiles takes more loads than the destination itself.
+        var context = PlanContext.empty()
+        for made in 0..<8 {
+            context.synthesizedLevels = [made]
+            let plan = planner.makePlan(of: [(id: 0, snapshot: snapshot)], context: context)
+            #expect(Set(plan.entries.map(\.key.level)) == levels.filter { $0 == level || $0 >= made })
+        }
     }
 }

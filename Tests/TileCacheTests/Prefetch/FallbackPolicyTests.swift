@@ -110,6 +110,24 @@ import Testing
         #expect(session.show(.at(32_768, 2000)).first.map(\.key) == [left])
     }
 
+    /// A tile of a level that the source does not have takes the loads of all tiles under it. The view is at level 8.
+    @Test(arguments: 0...8) func noFallbackIsMadeOfFinerTiles(levels: Int) throws {
+        var session = try PolicySession()
+        session.synthesizedLevels = levels
+        session.latency = 100_000_000
+        var wishes = Wishes()
+        for step in 0..<20 { wishes = session.show(.at(20_000 + 60 * Double(step), 30_000)) }
+        let ahead = wishes.entries.filter { $0.value == AdaptivePolicy.fallbackWorth }
+        #expect(wishes.first.isEmpty == (levels == 8))
+        #expect((wishes.first + ahead).allSatisfy { levels < 8 && $0.key.level >= levels })
+        // What there is stays.
+        let root = TileKey(layer: 0, TileCoordinate(level: 0, column: 0, row: 0))
+        session.resident = [root]
+        session.compressed = [root]
+        wishes = session.show(.at(20_000 + 60 * 20, 30_000))
+        #expect(wishes.first.first?.key == root && wishes.keepValues.contains { $0.key == root })
+    }
+
     /// One fallback for each 50 tiles of memory that a policy has, at most eight, and always those of the view.
     @Test(arguments: [(49, 1, 1), (99, 1, 1), (100, 1, 2), (199, 2, 1), (200, 2, 2), (449, 1, 8), (10_000, 1, 8)])
     func theLastFallbacksAreKept(capacity: Int, policies: Int, count: Int) throws {

@@ -20,6 +20,8 @@ struct PolicySession {
     var capacity = 200
     /// Policies that share the memory.
     var policies = 1
+    /// Levels that are made of finer ones.
+    var synthesizedLevels = 0
     var pyramid: TilePyramid
     /// Tells the policy which tiles have changed since its last plan, and so need to be looked up.
     var tellsChanges = false
@@ -79,7 +81,8 @@ struct PolicySession {
                 effort: effort,
                 residency: { present.contains($0) ? .decoded : .none },
                 lookUpMany: { $0.map(state) },
-                changedTiles: tellsChanges ? { [changes] version in changes.take(since: &version) } : nil
+                changedTiles: tellsChanges ? { [changes] version in changes.take(since: &version) } : nil,
+                synthesizedLevels: [synthesizedLevels]
             )
         )
         return wishes
