@@ -66,6 +66,13 @@ extension AdaptivePolicy {
                 wishes.first.append(PlanEntry(key: key, value: .infinity, reason: .fallback))
             }
         }
+        let underWay = ancestors.loading.filter { key in
+            key.level <= max(level, first) && !wishes.first.contains { $0.key == key }
+                && zip(missing, ancestors.nearest).contains { tile, nearest in
+                    (nearest?.level ?? -1) < key.level
+                        && target.pyramid.ancestor(of: tile.coordinate, at: key.level) == key.coordinate
+                }
+        }
         if !ancestors.compressed.isEmpty {
             // Before the loads, which take longer.
             wishes.first.insert(
@@ -97,6 +104,8 @@ extension AdaptivePolicy {
         for key in known {
             wishes.keepValues.append(PlanEntry(key: key, value: Self.fallbackWorth, reason: .prefetch))
         }
+        // One that is cancelled because few tiles are missing begins again with the next ones.
+        for key in underWay { wishes.first.append(PlanEntry(key: key, value: .infinity, reason: .fallback)) }
     }
 
     /// Moves resident fallbacks to the front of the last ones.
@@ -197,6 +206,8 @@ struct ResidentAncestors {
     let nearest: [TileKey?]
     /// Those of them that are compressed, each once: frames draw decoded tiles only.
     private(set) var compressed: [TileKey] = []
+    /// All ancestors whose loads are in flight, each once.
+    private(set) var loading: [TileKey] = []
 
     init(of tiles: [TileCoordinate], target: PlanTarget, context: PlanContext) {
         // Ancestors of the tiles, each once.
@@ -221,6 +232,7 @@ struct ResidentAncestors {
             if keys.count > first { chains.append((first..<keys.count, above)) }
         }
         let residencies = context.residencies(of: keys)
+        loading = zip(keys, residencies).filter { $1.isLoading && $1.residency == .none }.map(\.0)
         // The nearest resident tile from each of them on.
         var answers = [TileKey?](repeating: nil, count: keys.count)
         for chain in chains {

@@ -128,6 +128,24 @@ import Testing
         #expect(wishes.first.first?.key == root && wishes.keepValues.contains { $0.key == root })
     }
 
+    /// A fallback that is loading stays in the plan while a tile under it is missing, or its load would be cancelled.
+    @Test func whatIsLoadingIsNotLeft() throws {
+        var session = try PolicySession()
+        let view = TileViewport.at(2000, 2000)
+        let needed = session.pyramid.neededTiles(under: view, at: 8).map { TileKey(layer: 0, $0) }
+        let cover = try #require(session.show(view).first.first?.key)
+        let other = TileKey(layer: 0, TileCoordinate(level: cover.level, column: 7, row: 7))
+        session.loading = [cover, other]
+        session.resident = Set(needed.dropFirst())
+        #expect(session.show(view).first.map(\.key) == [cover])
+        // Not what a finer fallback makes useless.
+        let finer = try #require(session.pyramid.ancestor(of: needed[0].coordinate, at: cover.level + 1))
+        session.resident.insert(TileKey(layer: 0, finer))
+        #expect(session.show(view).first.isEmpty)
+        session.resident = Set(needed)
+        #expect(session.show(view).first.isEmpty)
+    }
+
     /// One fallback for each 50 tiles of memory that a policy has, at most eight, and always those of the view.
     @Test(arguments: [(49, 1, 1), (99, 1, 1), (100, 1, 2), (199, 2, 1), (200, 2, 2), (449, 1, 8), (10_000, 1, 8)])
     func theLastFallbacksAreKept(capacity: Int, policies: Int, count: Int) throws {
