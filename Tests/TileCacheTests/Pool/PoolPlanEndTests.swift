@@ -118,6 +118,24 @@ import Testing
         }
     }
 
+    /// The next plan knows what a plan lacked if views are at rest in both, also if it had no turn itself.
+    @Test(arguments: [false, true], [false, true]) func theLackOfAPlanAtRestIsRemembered(before: Bool, after: Bool) {
+        var queue = PlanQueue()
+        func install(isAtRest: Bool) {
+            var plan = Plan(entries: [PlanEntry(key: key(0), reason: .demand)])
+            plan.isAtRest = isAtRest
+            queue.install(plan, hasRoom: true)
+        }
+        install(isAtRest: before)
+        queue.noteLack()
+        for _ in 0..<2 {
+            install(isAtRest: after)
+            #expect(queue.formerLack.exists == (before && after))
+        }
+        install(isAtRest: false)
+        #expect(!queue.formerLack.exists)
+    }
+
     /// A prefetch that may evict nothing does not end the plan. Needed tiles behind it load.
     @Test func neededTilesPassPrefetchesWithoutRoom() {
         let small = TilePool(tiles: 2) { $0.eviction = .value }

@@ -67,11 +67,11 @@ import Testing
         var own = view(1, layers: 0..<3)
         own.snapshot.viewport = nil
         for layer in own.snapshot.layers.indices { own.snapshot.layers[layer].hasOwnList = true }
-        let views = [view(0, layers: 0..<2), own]
+        let views = [view(0, layers: 0..<2), own, view(2, layers: 2..<3)]
         let all = (0..<3).map { (LayerID($0), Counting() as any PrefetchPolicy) }
         let policies = Dictionary(uniqueKeysWithValues: all)
-        var planner = Planner(policies: [0: policies, 1: policies])
-        #expect(planner.makePlan(of: views, context: .empty()).entries.map(\.value) == [2, 2])
+        var planner = Planner(policies: [0: policies, 1: policies, 2: policies])
+        #expect(planner.makePlan(of: views, context: .empty()).entries.map(\.value) == [3, 3, 3])
     }
 
     /// First those of views that have not moved, and no more than necessary. The first of three views has moved.
