@@ -42,7 +42,7 @@ package struct FieldCheck: Sendable, Hashable {
     /// Lists the violations in a report, a line each; empty if there are none.
     package func failures(in report: JSONTree) throws(ReplayError) -> [String] {
         var lines: [String] = []
-        for (place, value) in try FieldPath.values(at: path, in: report, flag: flag) {
+        for (place, value) in try values(at: path, in: report) {
             if case .null = value, wanted != "null" {
                 lines.append("check failed: \(text.printable): \(place) is null, a rate over nothing")
             } else if try !holds(value, place) {
@@ -54,7 +54,7 @@ package struct FieldCheck: Sendable, Hashable {
 
     /// Looks the field up in an empty report. A typing error is then reported before a long run.
     package func validate(against report: JSONTree) throws(ReplayError) {
-        for (place, value) in try FieldPath.values(at: pathInEmptyReport, in: report, flag: flag) {
+        for (place, value) in try values(at: pathInEmptyReport, in: report) {
             guard case .null = value else {
                 _ = try holds(value, place)
                 continue
@@ -62,6 +62,10 @@ package struct FieldCheck: Sendable, Hashable {
             // A field without a value does not reveal its kind, but only numbers have an order.
             if ![.equal, .notEqual].contains(comparison) { _ = try holds(.number(0), place) }
         }
+    }
+
+    private func values(at path: String, in report: JSONTree) throws(ReplayError) -> [FieldPath.Place] {
+        try FieldPath.values(at: path, in: report, flag: flag, takesObjects: wanted == "null")
     }
 
     /// The path without the number of a trace, folder or row: an empty report has one of each, the report may have more.

@@ -5,7 +5,14 @@ enum FieldPath {
     typealias Place = (path: String, value: JSONTree)
 
     /// Finds all values of a path, with their full paths.
-    static func values(at path: String, in report: JSONTree, flag: String) throws(ReplayError) -> [Place] {
+    ///
+    /// - Parameter takesObjects: Whether an object is a value too. Some objects of a report are `null` if there are none.
+    static func values(
+        at path: String,
+        in report: JSONTree,
+        flag: String,
+        takesObjects: Bool
+    ) throws(ReplayError) -> [Place] {
         guard case .object(let fields) = report else { return [] }
         var names = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         let first = JSONTree.general(names[0])
@@ -15,7 +22,7 @@ enum FieldPath {
         var found: [Place] = [("", report)]
         for name in names { found = found.flatMap { step(from: $0, to: name) } }
         let leaves = found.flatMap { elements($0) }.filter {
-            if case .object = $0.value { false } else { true }
+            if case .object = $0.value { takesObjects } else { true }
         }
         guard !leaves.isEmpty else {
             throw ReplayError("\(flag): the report has no field \(path.printable)" + nearNames(path, in: report))

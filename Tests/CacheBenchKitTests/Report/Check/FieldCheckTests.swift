@@ -56,6 +56,15 @@ import TileCache
         #expect(try FieldCheck(condition).failures(in: one).isEmpty == holds)
     }
 
+    @Test func anObjectIsNotNull() throws {
+        #expect(try FieldCheck("demands!=null").failures(in: one).isEmpty)
+        #expect(
+            try FieldCheck("demands==null").failures(in: one) == [
+                "check failed: demands==null: total.demands is an object"
+            ]
+        )
+    }
+
     @Test func severalTracesAreCheckedTogetherOrEach() throws {
         #expect(try FieldCheck("demands.hitRate>=0.95").failures(in: several).isEmpty)
         #expect(try FieldCheck("total.demands.hitRate>=0.95").failures(in: several).isEmpty)
@@ -264,6 +273,7 @@ import TileCache
 
     @Test(arguments: [
         "suggested.byteLimit<=64MiB", "suggested.effort>0.1", "oneStepSmaller.hitRate<1", "target.value>0",
+        "knee==null", "oneStepSmaller!=null",
     ])
     func fieldsOfASearchCanBeCheckedBeforeIt(condition: String) throws {
         var options = TuneOptions(replay: ReplayOptions(), target: .hitRate(0.9))
