@@ -35,7 +35,7 @@ final class DiskReader: @unchecked Sendable {
         try connection.run("PRAGMA temp_store = MEMORY")
     }
 
-    /// Copies an entry; `nil` if there is none. A forged row may be larger than any entry: its bytes are left out.
+    /// Copies an entry; `nil` if there is none. A forged payload may be larger than any entry: it is left out.
     func read(_ id: UInt64, atMost most: Int, until deadline: MonotonicTime) throws(SQLFailure) -> EntryBytes? {
         connection.waitForLocks(until: deadline)
         var found: EntryBytes?

@@ -93,7 +93,7 @@ extension PoolState {
         // A needed tile may evict more than a fallback, and does not wait for one that is only decompressed.
         if planned.reason == .fallback, queue.plan.isAtRest || planned.isPromotion { return nil }
         if planned.isUrgent { return nil }
-        // Of another holder of the lock: what it decommits itself, it may take.
+        // Memory that others decommit: what this hold of the lock decommits was available to the load.
         if !planned.reason.isExtra, ledger.leavingBytes > ledger.credit { queue.noteLeavingMemory() }
         let isFull = isFull(layer: layer, beside: beside)
         let goesOn = queue.passForRoom(planned, hasShares: layers.haveShares, isFull: isFull)

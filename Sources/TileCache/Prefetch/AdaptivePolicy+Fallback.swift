@@ -104,7 +104,7 @@ extension AdaptivePolicy {
         for key in known {
             wishes.keepValues.append(PlanEntry(key: key, value: Self.fallbackWorth, reason: .prefetch))
         }
-        // One that is cancelled because few tiles are missing begins again with the next ones.
+        // If one were cancelled because few tiles are missing, it would begin again when more are.
         for key in underWay { wishes.first.append(PlanEntry(key: key, value: .infinity, reason: .fallback)) }
     }
 

@@ -27,7 +27,7 @@ public struct TileStoreShape: Hashable, Sendable {
         return format.byteCount(width: width, height: height)
     }
 
-    /// Bytes of a payload at most: 64 MiB, or twice the pixels if these are more. A forged entry could state any size.
+    /// Bytes of a payload at most: 64 MiB, or twice those of the pixels if that is more. A forged entry may be larger.
     package var largestPayload: Int { max(64 << 20, (byteCount ?? 0).multipliedReportingOverflow(by: 2).partialValue) }
 }
 
