@@ -35,7 +35,8 @@ final class DiskReader: @unchecked Sendable {
         try connection.run("PRAGMA temp_store = MEMORY")
     }
 
-    /// Copies an entry; `nil` if there is none. A forged payload may be larger than any entry: it is left out.
+    /// Copies an entry; `nil` if there is none. A forged header or payload may be larger than any entry: it is left
+    /// out.
     func read(_ id: UInt64, atMost most: Int, until deadline: MonotonicTime) throws(SQLFailure) -> EntryBytes? {
         connection.waitForLocks(until: deadline)
         var found: EntryBytes?
@@ -43,7 +44,8 @@ final class DiskReader: @unchecked Sendable {
         try connection.run(
             // The type and the length of a blob are known without its bytes.
             """
-            SELECT e.header, CASE WHEN typeof(p.bytes) = 'blob' AND length(p.bytes) <= ?2 THEN p.bytes END
+            SELECT CASE WHEN typeof(e.header) = 'blob' AND length(e.header) <= ?2 THEN e.header END,
+                CASE WHEN typeof(p.bytes) = 'blob' AND length(p.bytes) <= ?2 THEN p.bytes END
             FROM entry e LEFT JOIN payload p ON p.id = e.id WHERE e.id = ?1
             """,
             .bits(id),

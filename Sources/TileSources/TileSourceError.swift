@@ -21,7 +21,7 @@ extension String {
         guard contains("@") else { return self }
         let parts = split(separator: "://", omittingEmptySubsequences: false)
         let rest = parts.dropFirst().map { part in
-            let host = part.prefix { !"/?#".contains($0) }
+            let host = part.prefix { !"/?# ".contains($0) }
             return host.lastIndex(of: "@").map { "***" + part[$0...] } ?? String(part)
         }
         return ([String(parts[0])] + rest).joined(separator: "://")

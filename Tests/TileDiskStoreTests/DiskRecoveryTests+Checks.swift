@@ -80,7 +80,7 @@ extension DiskRecoveryTests {
     @Test func aForgedEntryIsNotCopied() throws {
         let folder = ScratchFolder()
         let store = try Self.open(folder)
-        Self.fill(store, 0..<2)
+        Self.fill(store, 0..<3)
         let (key, most) = (MadeEntry.key(1), MadeEntry.shape.largestPayload)
         func read(_ most: Int) throws -> Int? {
             let end = MonotonicTime.now.advanced(by: .seconds(9))
@@ -88,6 +88,9 @@ extension DiskRecoveryTests {
         }
         let count = try #require(store.bytes(key)?.count)
         #expect(try [read(count - 1), read(count)] == [0, count])
+        let other = Int64(bitPattern: MadeEntry.key(2).clusteredHash)
+        _ = try Self.sql(folder, "UPDATE entry SET header = zeroblob(\(most + 1)) WHERE id = \(other)")
+        #expect(store.cause(MadeEntry.key(2)) == .truncated)
         _ = try Self.sql(folder, "UPDATE payload SET bytes = CAST(zeroblob(200) AS TEXT)")
         #expect(try read(most) == 0 && store.cause(MadeEntry.key(0)) == .truncated)
         // The store has deleted the other one.

@@ -36,6 +36,7 @@ import Testing
             ("http://h/@2x", "http://h/@2x"), ("a@b", "a@b"), ("http://u:p@h", "http://***@h"),
             ("pmtiles:HTTPS://u@h:1/a@b", "pmtiles:HTTPS://***@h:1/a@b"), ("http://u:p@q'\"@h?a@b", "http://***@h?a@b"),
             ("http://a:b@c/d: not http://e:f@g#h", "http://***@c/d: not http://***@g#h"), ("://@", "://***@"),
+            ("http://h: not x@y", "http://h: not x@y"),
         ]
     ) func passwordsAreLeftOut(text: String, shown: String) {
         #expect("\(TileSourceError(text, text))" == "\(shown): \(shown)")

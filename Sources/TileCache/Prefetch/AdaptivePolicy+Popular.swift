@@ -3,8 +3,9 @@ extension AdaptivePolicy {
     /// Screens that stay free of popular tiles, in the tiles that fit into the limit. With 2, with a profile,
     /// `starcraft_view` hits .007 more at 4 screens and .008 less at 2.
     static let screensBesidePopular = 3.0
-    /// Horizon of popular tiles, in those of other tiles: they are kept for long. With 1, with a profile, `starcraft_view`
-    /// hits .864 instead of .902 at 12 screens; with at least 200 demands .900, for .02 more waste.
+    /// Horizon of popular tiles, as a multiple of that of others: they are kept for long. With 1, with a profile,
+    /// `starcraft_view` hits .864 instead of .902 at 12 screens. With a horizon of 200 demands it hits .901 and wastes .02
+    /// more.
     static let popularHorizon = 2
 
     /// Considers as many popular tiles as fit beside some screens, the most popular first.

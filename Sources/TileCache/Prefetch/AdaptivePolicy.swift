@@ -99,8 +99,8 @@ package struct AdaptivePolicy: PrefetchPolicy {
     /// - Parameters:
     ///   - effects: Effects in use. Default: all.
     ///   - memory: Approximate maximum of the tables, in bytes; at least 190 KB. Default: 1.5 MB, the maximum. Those of
-    ///     a profile come on top, if they alone are within it; otherwise the profile is left out. The profile itself is
-    ///     not counted: layers share it.
+    ///     a profile come on top, at most 0.7 MB, if its probabilities are within it; otherwise the profile is left out.
+    ///     The profile itself is not counted: layers share it.
     ///   - profile: What was learned in other sessions. Default: nothing.
     package init(effects: PolicyEffects = .all, memory: Int = .max, profile: PrefetchProfile? = nil) {
         self.effects = effects
