@@ -30,6 +30,8 @@ import TileCache
             sqlite3_close(database)
         }
         try #require(sqlite3_open(folder.database, &database) == SQLITE_OK)
+        // The store may write.
+        sqlite3_busy_timeout(database, 60_000)
         try #require(sqlite3_prepare_v2(database, text, -1, &statement, nil) == SQLITE_OK)
         return sqlite3_step(statement) == SQLITE_ROW ? Int(sqlite3_column_int64(statement, 0)) : 0
     }
