@@ -24,7 +24,9 @@ package struct PlanBenchmark: Sendable {
         let cache = VirtualCache(options: options, expectedLatency: 40_000_000, latency: { _, _ in 40_000_000 })
         cache.measuresPlans = true
         let layer = cache.addLayer(tileBytes: 256 * 256 * 4)
-        let view = cache.addView(layers: [(layer, pyramid, AdaptivePolicy())])
+        // A plan in each frame.
+        let effects = PolicyEffects.all.subtracting(.reuse)
+        let view = cache.addView(layers: [(layer, pyramid, AdaptivePolicy(effects: effects))])
         var spans: [Double] = []
         var path = PacedPath(scale: 0.26)
         for frame in 0..<frames {

@@ -52,6 +52,8 @@ struct PlanQueue {
     var lacksRoomForNeeds: Bool { lack.exists }
     /// Whether an entry found no room, so that later room is worth a plan.
     var isShortOfRoom: Bool { hasEnded || prefetchHasEnded || hasPassedForRoom }
+    /// Whether all entries have had their turn, and none was short of room.
+    var isDone: Bool { rest <= 0 && !isShortOfRoom && !lacksRoomForNeeds }
     /// Whether the plan is done, and may not have contained all pinned tiles.
     var leavesPins: Bool { cutsPins && rest <= 0 }
 

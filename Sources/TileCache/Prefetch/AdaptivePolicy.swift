@@ -116,6 +116,8 @@ package struct AdaptivePolicy: PrefetchPolicy {
         samples = Samples(capacity: 2 * capacity)
     }
 
+    package var isReusable: Bool { effects.contains(.reuse) }
+
     package var byteCount: Int {
         seen.byteCount + samples.byteCount + candidates.byteCount + previous.byteCount
             + (needed.count + fallbacks.count) * MemoryLayout<TileKey>.stride + probabilities.byteCount

@@ -119,11 +119,24 @@ struct Planner: Sendable {
 
     /// Whether another plan for the same views at rest would equal the last one.
     func isSettled(on views: [(id: Int, snapshot: ViewSnapshot)]) -> Bool {
+        allPolicies(of: views) { $0.isSettled }
+    }
+
+    /// Whether the last plan holds while the views go on as before, and nothing of it is left to load.
+    func isReusable(on views: [(id: Int, snapshot: ViewSnapshot)]) -> Bool {
+        allPolicies(of: views) { $0.isReusable }
+    }
+
+    /// Whether all policies of views satisfy a condition. Not if a view has a destination, or a list of its own.
+    private func allPolicies(
+        of views: [(id: Int, snapshot: ViewSnapshot)],
+        satisfy condition: (any PrefetchPolicy) -> Bool
+    ) -> Bool {
         views.allSatisfy { view in
             guard view.snapshot.viewport != nil else { return true }
             guard view.snapshot.destination == nil else { return false }
             return view.snapshot.layers.allSatisfy { layer in
-                !layer.hasOwnList && policies[view.id]?[layer.id]?.isSettled ?? true
+                !layer.hasOwnList && policies[view.id]?[layer.id].map(condition) ?? true
             }
         }
     }

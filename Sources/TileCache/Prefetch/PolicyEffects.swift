@@ -45,12 +45,16 @@ package struct PolicyEffects: OptionSet, Hashable, Sendable {
     /// Tiles further away if loads take long. Without it, the prior probabilities are those of short loads.
     package static let latency = PolicyEffects(rawValue: 1 << 16)
 
+    /// Keeping a plan while the view goes on as before and nothing of it is left to load.
+    package static let reuse = PolicyEffects(rawValue: 1 << 17)
+
     /// Every effect by its name on the command line. The names do not change: `cover` is older than the word fallback.
     package static let named: [(name: String, effect: PolicyEffects)] = [
         ("pan", .pan), ("motion", .motion), ("heading", .heading), ("parents", .parents), ("children", .children),
         ("cover", .fallback), ("abandonment", .abandonment), ("learning", .learning), ("worth", .worth),
         ("destination", .destination), ("order", .order), ("profile", .profile), ("coarser", .coarser),
         ("deadlines", .deadlines), ("caution", .caution), ("zoom", .zoom), ("latency", .latency),
+        ("reuse", .reuse),
     ]
 
     /// All effects: the default.

@@ -147,6 +147,9 @@ package protocol PrefetchPolicy: Sendable {
     /// loads in flight. Default: false.
     var isSettled: Bool { get }
 
+    /// Whether its wishes hold while the view goes on as before, and nothing of them is left to load. Default: false.
+    var isReusable: Bool { get }
+
     /// Bytes learned, beyond those of a new policy. Default: 0.
     var byteCount: Int { get }
 
@@ -167,6 +170,7 @@ extension PrefetchPolicy {
     package var goesFirst: Bool { false }
     package var changesAtRest: Bool { false }
     package var isSettled: Bool { false }
+    package var isReusable: Bool { false }
     package var byteCount: Int { 0 }
     package mutating func reset() {}
     package var learned: SessionSamples? { nil }

@@ -204,16 +204,16 @@ extension CoreState {
         return nil
     }
 
-    /// Whether an update requires a plan. Not if the view is at rest, nor if it stands still, nothing is in flight and
-    /// the newest plan for the same state is final.
+    /// Whether an update requires a plan. Not if the view is at rest, nor if nothing is in flight, the newest plan for
+    /// the same state is final, and the view stands still or goes on as in that plan.
     borrowing func wantsPlan(for view: borrowing ViewRecord, now: Int64) -> Bool {
-        if view.model.hasMoved || view.model.isHeadingElsewhere(at: now) { return true }
-        if view.model.hasRested(at: now) { return false }
-        if pool.loads.count > 0 { return true }
+        let isUnderWay = view.model.hasMoved || view.model.isHeadingElsewhere(at: now)
+        if !isUnderWay, view.model.hasRested(at: now) { return false }
         // Diagnostics require the expected rectangle.
-        if view.isDiagnosed(at: now) { return true }
-        guard let settled = planning.settledCounters else { return true }
-        return !pool.counters.isUnchanged(since: settled)
+        guard pool.loads.count == 0, !view.isDiagnosed(at: now), let newest = planning.newest else { return true }
+        let isFinal = newest.isSettled && !isUnderWay
+        let isReused = newest.isReusable && pool.queue.isDone && view.model.goesOn(at: now)
+        return !(isFinal || isReused) || !pool.counters.isUnchanged(since: newest.counters)
     }
 
     /// Whether new room requires a plan. At rest only needed and requested tiles count: prefetches would evict each other.

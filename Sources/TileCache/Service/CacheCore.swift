@@ -117,7 +117,7 @@ final class CacheCore: Sendable {
             var views: [(id: Int, snapshot: ViewSnapshot)] = []
             for place in state.views.indices {
                 guard let serial = state.views[place]?.serial,
-                    let snapshot = state.views[place]?.model.takeSnapshot()
+                    let snapshot = state.views[place]?.model.takeSnapshot(at: now)
                 else { continue }
                 views.append((serial, snapshot))
             }
@@ -158,7 +158,7 @@ final class CacheCore: Sendable {
         context.allowances = input.allowances
         context.synthesizedLevels = input.synthesizedLevels
         context.capacities = input.capacities
-        let (plan, isSettled, expected, learned) = planner.withLock { planner in
+        let (plan, made, expected, learned) = planner.withLock { planner in
             var plan = planner.makePlan(
                 of: input.views,
                 pins: input.pins,
@@ -169,13 +169,18 @@ final class CacheCore: Sendable {
             plan.isAtRest = input.haveRested
             let expected = planner.expectations(of: input.views, watched: input.watched, now: context.now)
             let learned = planner.trimPolicies(toBytes: Self.policyBytes(ofLimit: input.byteLimit), of: input.views)
-            return (plan, planner.isSettled(on: input.views), expected, learned)
+            let made = FinishedPlan(
+                counters: input.counters,
+                isSettled: planner.isSettled(on: input.views),
+                isReusable: planner.isReusable(on: input.views)
+            )
+            return (plan, made, expected, learned)
         }
         let wished = LoadWaits.Watched(of: plan, after: input.wished, now: context.now)
         // Rounded, so that slow growth seldom needs a charge.
         let policyBytes = (learned + 16383) & ~16383
         let isCounted = perform { state -> Bool in
-            if state.planning.end(settledCounters: isSettled ? input.counters : nil) { state.effects.plans = true }
+            if state.planning.end(made) { state.effects.plans = true }
             let isCounted = state.pool.charge(policyBytes - state.pool.ledger[.policies], to: .policies)
             state.pool.install(plan, now: clock())
             let settles = plan.leavesNeedsOut ? context.now + Int64(MotionEstimate.staleAfter * 1e9) : .max

@@ -5,8 +5,8 @@ struct PlanningState: Sendable {
     private(set) var isMaking = false
     /// Whether removed layers wait for the end of that plan.
     private var hasWaitingRemoval = false
-    /// Counters before the newest plan, if views at rest need none until they change.
-    private(set) var settledCounters: PoolCounters?
+    /// The newest plan, unless another one is queued or being made.
+    private(set) var newest: FinishedPlan?
 
     /// Queues a plan; returns whether none was queued.
     mutating func queue() -> Bool {
@@ -14,7 +14,7 @@ struct PlanningState: Sendable {
         return !isQueued
     }
 
-    mutating func begin() { (isQueued, isMaking, settledCounters) = (false, true, nil) }
+    mutating func begin() { (isQueued, isMaking, newest) = (false, true, nil) }
 
     /// Whether removed layers have to wait for the plan being made, which uses their indices.
     mutating func delaysRemoval(ofAny hasRemoved: Bool) -> Bool {
@@ -23,9 +23,19 @@ struct PlanningState: Sendable {
     }
 
     /// Ends a plan; returns whether removed layers have waited for it.
-    mutating func end(settledCounters: PoolCounters?) -> Bool {
+    mutating func end(_ plan: FinishedPlan) -> Bool {
         defer { (isMaking, hasWaitingRemoval) = (false, false) }
-        self.settledCounters = settledCounters
+        newest = plan
         return hasWaitingRemoval
     }
+}
+
+/// A plan that was made, and what depends on it.
+struct FinishedPlan: Sendable {
+    /// Counters of the pool before it.
+    var counters: PoolCounters
+    /// Whether views at rest need no other one until the counters change.
+    var isSettled: Bool
+    /// Whether views that go on as before need no other one until the counters change.
+    var isReusable: Bool
 }

@@ -18,6 +18,8 @@ package final class VirtualCache {
     private var changes = 0
     /// Whether a further frame of the only view at the same viewport would change nothing.
     private var isSettled = false
+    /// Counters before the newest plan, if it holds while the only view goes on as before.
+    private var reusableCounters: PoolCounters?
     /// Time from which on a prefetch that a ceiling has held back may begin; `.max` if there is none.
     package private(set) var replanAt = Int64.max
     private let options: Options
@@ -143,6 +145,7 @@ package final class VirtualCache {
             }
         }
         guard !isResting(view: view, at: now) else { return }
+        guard !isPlanReused(by: views[view], at: now) else { return }
         let isPlanSettled = makePlan(now: now)
         cancelUnwanted(now: now)
         startJobs(now: now)
@@ -157,6 +160,14 @@ package final class VirtualCache {
     package func isResting(view: Int, at now: Int64) -> Bool {
         views[view].hasRested(at: now, for: 3_000_000_000) && work.count == 0 && coverage.missingTiles == 0
             && now < replanAt && !planner.policies[view, default: [:]].values.contains { $0.changesAtRest }
+    }
+
+    /// Whether a frame needs no plan, since the view goes on as in the newest one, of which nothing is left to load.
+    private func isPlanReused(by view: ViewModel, at now: Int64) -> Bool {
+        guard views.count == 1, work.count == 0, pool.queue.isDone, now < replanAt, let before = reusableCounters else {
+            return false
+        }
+        return view.goesOn(at: now) && pool.counters.isUnchanged(since: before)
     }
 
     /// Makes a plan; returns whether another one would equal it.
@@ -187,7 +198,8 @@ package final class VirtualCache {
         }
         if !synthesis.isEmpty { context.synthesizedLevels = pool.layers.map(\.synthesizedLevels) }
         if pool.layers.haveAllowances { context.allowances = pool.layers.map(\.allowance) }
-        let snapshots = views.indices.map { (id: $0, snapshot: views[$0].takeSnapshot()) }
+        let snapshots = views.indices.map { (id: $0, snapshot: views[$0].takeSnapshot(at: now)) }
+        let counters = pool.counters
         let start = measuresPlans ? MonotonicTime.ofThread.nanoseconds : 0
         pool.install(planner.makePlan(of: snapshots, context: context))
         if measuresPlans {
@@ -195,6 +207,7 @@ package final class VirtualCache {
             let needed = views.reduce(0) { $0 + $1.layers.reduce(0) { $0 + $1.needs.tiles.count } }
             maximumNeededTiles = max(maximumNeededTiles, needed)
         }
+        reusableCounters = planner.isReusable(on: snapshots) ? counters : nil
         return planner.isSettled(on: snapshots)
     }
 

@@ -67,6 +67,9 @@ struct ViewModel: Sendable {
     var hasMoved = false
     /// Time of the last such update.
     private var lastMoved: Int64 = 0
+    /// Movement since the update before.
+    private var step = FrameStep()
+    private var planned: PlannedFrame?
     /// Incremented when the needed tiles, or their places on screen, change.
     private(set) var needsVersion: UInt64 = 0
     /// Whether some needed tiles were left out for lack of memory.
@@ -92,6 +95,12 @@ struct ViewModel: Sendable {
     /// Whether the view has a destination that it has not reached yet.
     func isHeadingElsewhere(at now: Int64) -> Bool {
         destination.map { $0.isAhead(at: now) && $0.viewport != viewport } ?? false
+    }
+
+    /// Whether the view goes on as in the frame of its newest plan.
+    func goesOn(at now: Int64) -> Bool {
+        guard destination == nil, let viewport, let planned else { return false }
+        return planned.holds(for: viewport, step, needsVersion: needsVersion, now: now)
     }
 
     /// How far back policies look: in nanoseconds, and in frames.
@@ -134,6 +143,7 @@ struct ViewModel: Sendable {
         endRest()
         hasMoved = newViewport != viewport || layers.contains { $0.hasOwnList }
         if hasMoved { lastMoved = now }
+        step = viewport.map { FrameStep(from: $0, to: newViewport) } ?? FrameStep()
         guard hasMoved || layers.contains(where: { !$0.needs.hasBegun }) else {
             for index in layers.indices { layers[index].observe(newViewport, now: time) }
             return true
@@ -324,8 +334,11 @@ struct ViewModel: Sendable {
     }
 
     /// Takes a snapshot for a planner, with the frames that it has not learned from.
-    mutating func takeSnapshot() -> ViewSnapshot {
+    ///
+    /// - Parameter now: Time of the plan.
+    mutating func takeSnapshot(at now: Int64) -> ViewSnapshot {
         endRest()
+        planned = viewport.map { PlannedFrame(viewport: $0, step: step, needsVersion: needsVersion, time: now) }
         defer { for index in layers.indices { layers[index].observations.removeAll() } }
         return ViewSnapshot(
             viewport: viewport,
