@@ -119,13 +119,13 @@ enum Figures {
 
 /// Units of 1024 bytes; a column of a table uses one of them.
 enum ByteUnit: Int, CaseIterable {
-    case bytes, kibibytes, mebibytes, gibibytes, tebibytes
+    case bytes, kibibytes, mebibytes, gibibytes, tebibytes, pebibytes, exbibytes
 
-    var symbol: String { ["B", "KiB", "MiB", "GiB", "TiB"][rawValue] }
+    var symbol: String { ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"][rawValue] }
 
     /// Unit in which a number has at most four digits before the point.
     static func fitting(_ bytes: Int) -> ByteUnit {
-        allCases.first { $0.scaled(Double(bytes)) < 1023.95 } ?? .tebibytes
+        allCases.first { $0.scaled(Double(bytes)) < 1023.95 } ?? .exbibytes
     }
 
     /// The number before the unit, with one decimal.

@@ -7,7 +7,7 @@ package enum ZoomoutText {
         for row in report.rows {
             lines.append([
                 Figures.plain(row.factor) + "x", "\(bytes: row.bitmapBytes)", "\(bytes: row.fullResolutionBytes)",
-                "\(bytes: row.neededBytes)", "\(row.neededTiles)", "\(bytes: row.peakBytes)",
+                "\(bytes: row.neededBytes)", "\(count: row.neededTiles)", "\(bytes: row.peakBytes)",
                 "\(percent: row.hitRate)", "\(percent: row.sharp)", "\(percent: row.blank)",
             ])
         }

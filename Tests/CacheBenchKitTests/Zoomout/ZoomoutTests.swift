@@ -33,6 +33,12 @@ import TileCache
         #expect(try Zoomout(options(1920, 1080, factors: [1024])).bitmapBytes(1024) == 8_697_308_774_400)
     }
 
+    @Test func theTableFitsATerminal() throws {
+        let report = try Zoomout(options(3840, 2160, factors: [8192, 1_048_576])).run()
+        let table = ZoomoutText.text(report).split(separator: "\n")
+        #expect(table.allSatisfy { $0.count <= 80 } && table[1].contains("2.0 PiB"), "\(table)")
+    }
+
     /// Counted tile by tile.
     @Test func whatAllFinestTilesWouldTake() throws {
         for factor in [1.0, 2, 3.5, 16] {
