@@ -34,7 +34,8 @@ package enum StressText {
                 "with what hung until then"
             ),
         ]
-        return lines.map { $0.wrapped(to: 100) }.joined(separator: "\n") + "\n"
+        // A name stays with its number.
+        return lines.map { $0.wrapped(to: ReplayText.width) + "\n" }.joined().replacing("\u{A0}", with: " ")
     }
 
     private static func verdictDetail(_ report: StressReport) -> String {
@@ -50,7 +51,7 @@ package enum StressText {
     }
 
     private static func list(_ counts: [String: Int]) -> String {
-        counts.largestFirst.filter { $0.value > 0 }.map { "\($0.key) \(count: $0.value)" }.joined(separator: ", ")
+        counts.largestFirst.filter { $0.value > 0 }.map { "\($0.key)\u{A0}\(count: $0.value)" }.joined(separator: ", ")
     }
 }
 

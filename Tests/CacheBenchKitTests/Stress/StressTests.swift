@@ -21,6 +21,8 @@ import Testing
         #expect(report.tilesChecked > 0 && report.peakBytes <= report.byteLimit)
         #expect(report.operations == report.operationsByKind.values.reduce(0, +))
         #expect(Set(report.faults.keys) == Set(faults.map(\.rawValue)))
+        let lines = StressText.text(report).split(separator: "\n")
+        #expect(lines.allSatisfy { $0.count <= 80 }, "\(lines)")
     }
 
     @Test func aLineWithALongWordIsWrapped() {
