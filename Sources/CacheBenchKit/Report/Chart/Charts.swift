@@ -116,13 +116,19 @@ struct StackedChart {
         }
         for rule in horizontals { frame.horizontal(rule.value, rule.style) }
         if size == .wide { addHover(&frame) }
-        for (index, time) in spots.times.enumerated().reversed() {
-            let place = frame.px(time)
-            frame.svg.line(place, frame.top + 8, place, frame.bottom, "rule")
+        // Lines first: a number below others covers their lines.
+        for time in spots.times { frame.svg.line(frame.px(time), frame.top + 8, frame.px(time), frame.bottom, "rule") }
+        var rows: [[Double]] = []
+        for (index, time) in spots.times.enumerated() {
+            let place = max(frame.px(time), frame.left + 9)
+            // Below those that it would overlap.
+            let row = rows.firstIndex { $0.allSatisfy { abs($0 - place) >= 19 } } ?? rows.count
+            if row == rows.count { rows.append([]) }
+            rows[row].append(place)
             frame.svg.spot(
                 index + 1,
-                max(place, frame.left + 9),
-                frame.top,
+                place,
+                frame.top + 19 * Double(row),
                 link: "\(spots.link)\(index + 1)",
                 title: frame.x.precise(time)
             )

@@ -36,7 +36,8 @@ struct ReplayPictures {
                 let zoom = abs(moment.zoomSpeed) > 0.1 ? Figures.decimal(moment.zoomSpeed) : Figures.none
                 func whole(_ value: Double) -> String { Figures.decimal(value, places: 0) }
                 return [
-                    Page.Cell("\(index + 1)", id: "\(link)\(index + 1)"), "\(seconds: moment.seconds)",
+                    Page.Cell("\(index + 1)", id: "\(link)\(index + 1)"),
+                    "\(Figures.decimal(moment.seconds, places: 2)) s",
                     "\(seconds: moment.duration)", "\(percent: moment.blank)", "\(percent: moment.coarse)",
                     "\(count: moment.missingTiles)", "\(whole(moment.x)), \(whole(moment.y))",
                     "\(Figures.scale(moment.scale))", "\(whole(moment.speed))", "\(zoom)",

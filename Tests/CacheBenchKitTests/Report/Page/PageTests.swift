@@ -55,6 +55,14 @@ import TileCache
         #expect(!page.contains("NaN") && !page.contains("inf,"))
     }
 
+    @Test func timesOfMomentsHaveOneUnit() throws {
+        var result = try replay()
+        let moments = [0.5, 117.25, 4000].map { ReplaySeries.Moment(seconds: $0) }
+        result.series[0].moments = moments
+        let page = try ReplayPage.text(result)
+        for time in ["0.50 s", "117.25 s", "4,000.00 s"] { #expect(page.contains("<td>\(time)</td>"), "\(time)") }
+    }
+
     /// The first frame has none. A sentence of their shares would say nothing.
     @Test func aSessionWithoutDemandsIsToldSo() throws {
         var options = Self.options
@@ -144,6 +152,26 @@ import TileCache
         #expect(map(from: -5, wrapsX: false) == map(from: 0, wrapsX: false))
         #expect(map(from: -5, wrapsX: true) == map(from: 995, wrapsX: true))
         #expect(map(from: 1005, wrapsX: false) == map(from: 1000, wrapsX: false))
+    }
+
+    @Test(arguments: ChartSize.allCases) func numbersOfMomentsNearInTimeDoNotOverlap(size: ChartSize) {
+        let chart = StackedChart(
+            stride: 1,
+            x: { _ in Axis(title: "time", unit: .seconds, upTo: 120) },
+            y: Axis(title: "share", unit: .share, upTo: 1),
+            layers: [],
+            spots: ("moment-", [0, 7, 119, 118, 8, 13, 11, 0.5, 60, 10])
+        )
+        let text = chart.draw(size).element(label: "", style: "")
+        let places = text.matches(of: /class="spot" d="M([0-9.]+) ([0-9.]+)a/).compactMap { match in
+            Double(match.1).flatMap { x in Double(match.2).map { (x: x, y: $0) } }
+        }
+        #expect(places.count == 10)
+        for (index, one) in places.enumerated() {
+            for other in places[..<index] {
+                #expect(abs(one.x - other.x) >= 18 || abs(one.y - other.y) >= 18, "\(places)")
+            }
+        }
     }
 
     /// An empty end of the time would look like data.
