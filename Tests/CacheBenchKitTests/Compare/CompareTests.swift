@@ -74,6 +74,23 @@ import Testing
         }
     }
 
+    @Test func aPageNamesNoPolicyAheadOfEqualOnes() throws {
+        try Self.withTraces { paths in
+            let policies = [PrefetchKind.none, .ring, .velocity]
+            var report = try Compare(options: Self.options(), policies: policies, budgets: [.screens(4)])
+                .run(paths: paths)
+            func page(_ rate: Double?) throws -> String {
+                for index in report.totals.indices { report.totals[index].hitRate = rate }
+                return try ComparePage.text(report)
+            }
+            let equal = try page(0.5)
+            #expect(equal.contains("<dd>none and 2 more</dd>") && equal.contains(" none hits 50.0 % (so do 2 more)."))
+            #expect(try page(nil).contains("<figcaption>There were no demands.</figcaption>"))
+            report.totals[2].hitRate = 0.6
+            #expect(try ComparePage.text(report).contains("<dd>velocity</dd>"))
+        }
+    }
+
     @Test func totalsAreTheSumsOfTheRows() throws {
         try Self.withTraces { paths in
             let compare = Compare(

@@ -15,12 +15,14 @@ package enum ComparePage {
         )
         // Rows of one source are pooled already.
         let pooled = sources.count > 1 ? Self.pooled(report.totals) : report.totals
-        if let best = Self.atMost(pooled, oracle: false) {
+        let ahead = Self.atMost(pooled, oracle: false)
+        if let best = ahead.first, best.hitRate != nil {
+            let policy = best.policy + (ahead.count > 1 ? " and \(ahead.count - 1) more" : "")
             var figures = [
-                (best.policy, "most hits of policies that do not know the future"),
+                (policy, "most hits of policies that do not know the future"),
                 (Figures.percent(best.hitRate), "its hit rate at \(bytes: best.byteLimit)"),
             ]
-            if let oracle = Self.atMost(pooled, oracle: true) {
+            if let oracle = Self.atMost(pooled, oracle: true).first {
                 figures.append((Figures.percent(oracle.hitRate), "hit rate of the oracle there"))
             }
             page.figures(figures)
@@ -68,14 +70,15 @@ package enum ComparePage {
         )
     }
 
-    /// Row with the most hits at the largest budget: the oracle's, or another's.
-    private static func atMost(_ rows: [CompareRow], oracle: Bool) -> CompareRow? {
+    /// Rows with the most hits at the largest budget: the oracle's, or others'. More than one if they have equal hits.
+    private static func atMost(_ rows: [CompareRow], oracle: Bool) -> [CompareRow] {
         // Tables added to a limit differ a little between policies: each has its own largest limit.
         let largest = Dictionary(grouping: rows, by: \.policy).mapValues { $0.map(\.byteLimit).max() ?? 0 }
-        return rows.filter {
+        let last = rows.filter {
             ($0.policy == PrefetchKind.oracle.rawValue) == oracle && $0.byteLimit == largest[$0.policy]
         }
-        .max { ($0.hitRate ?? -1) < ($1.hitRate ?? -1) }
+        let most = last.compactMap(\.hitRate).max()
+        return last.filter { $0.hitRate == most }
     }
 
     /// Pools the rows of all sources: rates weighted by their demands.
@@ -125,14 +128,14 @@ package enum ComparePage {
         }
         let ahead = atMost(rows, oracle: false)
         var sentence =
-            "With \(bytes: ahead?.byteLimit ?? Int(largest)) \(ahead?.policy ?? Figures.none) hits "
-            + Figures.percent(ahead?.hitRate)
-        if let oracle = atMost(rows, oracle: true) {
+            "With \(bytes: ahead.first?.byteLimit ?? Int(largest)) \(ahead.first?.policy ?? Figures.none) hits "
+            + Figures.percent(ahead.first?.hitRate) + (ahead.count > 1 ? " (so do \(ahead.count - 1) more)" : "")
+        if let oracle = atMost(rows, oracle: true).first {
             sentence += ", the oracle, which knows the future, \(percent: oracle.hitRate)"
         }
         page.picture(
             "Hit rate by memory limit: \(name)",
-            sentence: sentence + ".",
+            sentence: ahead.first?.hitRate == nil ? "There were no demands." : sentence + ".",
             draw: LineChart(x: budget, y: Axis(title: "hit rate", unit: .share, upTo: 1), series: lines(\.hitRate)).draw
         )
         let blank = lines { $0.blankPixelMilliseconds / 1e9 }
