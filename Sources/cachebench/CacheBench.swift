@@ -23,6 +23,12 @@ struct CacheBench: ParsableCommand {
     )
 
     static func main() {
+        // The parser prints help and completions: on a full disk they are not there.
+        atexit {
+            guard fflush(nil) != 0, errno != EPIPE else { return }
+            writeToStandardError("cachebench: standard output: \(String(cString: strerror(errno)))\n")
+            _exit(2)
+        }
         let arguments = Array(CommandLine.arguments.dropFirst())
         if let command = mistypedCommand(arguments) {
             exit(

@@ -55,6 +55,22 @@ struct FileTests {
         #expect(Int(lines.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0 > 5)
     }
 
+    @Test(
+        .enabled(if: FileManager.default.fileExists(atPath: "/dev/full")),
+        arguments: ["--version", "help tune", "--generate-completion-script bash", "generate --preset plane"]
+    )
+    func aFullDiskIsNoSuccess(words: String) throws {
+        let folder = try Folder()
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/bash")
+        process.currentDirectoryURL = folder.url
+        process.arguments = ["-c", "'\(try #require(Program.url).path)' \(words) >/dev/full 2>errors"]
+        try process.run()
+        process.waitUntilExit()
+        let errors = try String(contentsOf: folder.url.appendingPathComponent("errors"), encoding: .utf8)
+        #expect(process.terminationStatus == 2 && errors.contains("standard output: No space"), "\(errors)")
+    }
+
     /// A limit of the system on the size of files is a full disk to the command.
     @Test func aFileThatBecomesTooLargeIsRemoved() throws {
         let folder = try Folder()
