@@ -103,8 +103,11 @@ extension OptionValue<Double> {
 }
 
 extension OptionValue<Int64> {
-    static func time(_ expected: String) -> Self {
-        Self("a time with its unit \(expected)") { QuantityText.duration($0) }
+    /// - Parameter hours: The maximum; by default what 62 bits of nanoseconds hold.
+    static func time(_ examples: String, hours: Int64 = 1_281_023) -> Self {
+        Self("a time with its unit, at most \(hours)h \(examples)") { text in
+            QuantityText.duration(text).flatMap { $0 <= hours * 3_600_000_000_000 ? $0 : nil }
+        }
     }
 
     static let loadLatency = Self("a time with its unit, at most 1h (40ms, 1.2s), or 0") { LoadLatency.time($0) }

@@ -26,7 +26,7 @@ struct StressCommand: ParsableCommand {
             """
     )
 
-    @Option("Duration: 30s, 30min.", .time("(30s, 30min)"), default: "30s")
+    @Option("Duration: 30s, 30min.", .time("(30s, 30min)", hours: 2496), default: "30s")
     var duration = usual.duration
 
     @Option("Concurrent threads that use the cache, 1 to 64.", .whole(1...64))

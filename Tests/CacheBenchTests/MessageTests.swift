@@ -137,6 +137,8 @@ struct MessageTests {
         Line(words: "zoomout --load-latency 2h", says: ["'2h' is invalid", "at most 1h"]),
         Line(words: "farm --load-latency 2h", says: ["'2h' is invalid", "at most 1h"]),
         Line(words: "replay --check demands.hitRate>=95", says: ["a share from 0 to 1", "95 is none"]),
+        Line(words: "stress --duration 2497h", says: ["'2497h' is invalid", "at most 2496h"]),
+        Line(words: "replay --duration 99999999h", says: ["'99999999h' is invalid", "at most 1281023h"]),
         Line(words: "stress --memory-limit 512KiB", says: ["--memory-limit takes 1MiB to 1TiB, not 512KiB"]),
     ]
 
