@@ -80,11 +80,16 @@ import Testing
             var report = try Compare(options: Self.options(), policies: policies, budgets: [.screens(4)])
                 .run(paths: paths)
             func page(_ rate: Double?) throws -> String {
-                for index in report.totals.indices { report.totals[index].hitRate = rate }
+                for index in report.totals.indices {
+                    report.totals[index].hitRate = rate
+                    report.totals[index].blankPixelMilliseconds = 2e9
+                }
                 return try ComparePage.text(report)
             }
             let equal = try page(0.5)
             #expect(equal.contains("<dd>none and 2 more</dd>") && equal.contains(" none hits 50.0 % (so do 2 more)."))
+            #expect(equal.contains("Least is blank with none and "))
+            #expect(equal.contains(" (2 more have as little): 2.00 "))
             #expect(try page(nil).contains("<figcaption>There were no demands.</figcaption>"))
             report.totals[2].hitRate = 0.6
             #expect(try ComparePage.text(report).contains("<dd>velocity</dd>"))

@@ -140,13 +140,16 @@ package enum ComparePage {
         )
         let blank = lines { $0.blankPixelMilliseconds / 1e9 }
         let most = blank.flatMap(\.points).map(\.y).max() ?? 0
-        let least = rows.filter { $0.policy != PrefetchKind.oracle.rawValue }
-            .min { $0.blankPixelMilliseconds < $1.blankPixelMilliseconds }
+        let others = rows.filter { $0.policy != PrefetchKind.oracle.rawValue }
+        let least = others.min { $0.blankPixelMilliseconds < $1.blankPixelMilliseconds }
+        let asLittle = others.filter { $0.blankPixelMilliseconds == least?.blankPixelMilliseconds }
+        let equals = asLittle.map(label).unique.count - 1
         page.picture(
             "Blank area by memory limit: \(name)",
             sentence: most == 0
                 ? "Nothing was ever blank."
-                : "Least is blank with \(least?.policy ?? Figures.none) and \(bytes: least?.byteLimit ?? 0): "
+                : "Least is blank with \(least?.policy ?? Figures.none) and \(bytes: least?.byteLimit ?? 0)"
+                    + (equals > 0 ? " (\(equals) more have as little): " : ": ")
                     + "\(Figures.mega(least?.blankPixelMilliseconds ?? 0)) millions of screen pixels times seconds.",
             draw: LineChart(
                 x: budget,
