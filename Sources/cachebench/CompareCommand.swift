@@ -14,12 +14,15 @@ struct CompareCommand: ParsableCommand {
 
             Examples:
               cachebench compare --compressed-tier off traces/
-              cachebench compare --budgets 4screens --policies tilecache,skewport --format json traces/
-              cachebench compare --equal-loads smallest --policies ring,skewport,tilecache traces/
+              cachebench compare --budgets 4screens --policies tilecache,skewport \\
+                --format json traces/
+              cachebench compare --equal-loads smallest \\
+                --policies ring,skewport,tilecache traces/
               cachebench compare --policies tilecache --efforts 0.1,0.3,0.5,0.7,0.9 traces/
               cachebench compare --cost measured traces/
               cachebench compare --policies tilecache --learn leave-one-out traces/
-              cachebench compare --policies none,skewport,tilecache --budgets 64MiB --picture blank.svg map.csv
+              cachebench compare --policies none,skewport,tilecache --budgets 64MiB \\
+                --picture blank.svg map.csv
             """
     )
 

@@ -19,7 +19,8 @@ struct FarmCommand: ParsableCommand {
             Without --shared each process loads everything itself, to compare.
 
             Examples:
-              cachebench farm --processes 8 --shared 127.0.0.1:11211,127.0.0.1:11212 --duration 30s
+              cachebench farm --processes 8 --duration 30s \\
+                --shared 127.0.0.1:11211,127.0.0.1:11212
               cachebench farm --processes 4 --shared 10.0.0.1 monday.csv tuesday.csv
             """
     )
@@ -176,19 +177,20 @@ struct FarmReport: Encodable {
         func number(_ value: Double?, _ digits: Int, _ unit: String = "") -> String {
             value.map { String(format: "%.\(digits)f", $0) + unit } ?? "none"
         }
-        let heading = "process  trace                 hits   loads  shared  origin  frame p99  needed waited p99"
+        let heading = "process  trace                 hits   loads  shared  origin  frame ms  needed ms"
         let lines = rows.enumerated().map { index, row in
             let cells = [
                 (number(row.hitRate.map { $0 * 100 }, 1, " %"), 8), ("\(row.loads)", 8),
                 ("\(row.shared)", 8),
-                ("\(row.origin)", 8), (number(row.frameMillisecondsP99, 2, " ms"), 11),
-                (number(row.demandWaitMillisecondsP99, 1, " ms"), 19),
+                ("\(row.origin)", 8), (number(row.frameMillisecondsP99, 2), 10),
+                (number(row.demandWaitMillisecondsP99, 1), 11),
             ]
             return "\(index + 1)".aligned(to: 7) + "  " + row.trace.printable.shortened(to: 18).padded(to: 18)
                 + cells.map { $0.aligned(to: $1) }.joined()
         }
         let sum = "\(origin) loads of the origin for \(distinct) tiles: \(number(loadsPerTile, 3)) for each"
-        return ([heading] + lines + ["", sum, servers.map { "shared by \($0)" } ?? "nothing is shared"])
+        let times = "frame: p99 of the time that a frame takes; needed: p99 of a needed tile's wait"
+        return ([heading] + lines + ["", times, sum, servers.map { "shared by \($0)" } ?? "nothing is shared"])
             .joined(separator: "\n") + "\n"
     }
 }

@@ -22,7 +22,7 @@ struct StressCommand: ParsableCommand {
 
             Examples:
               cachebench stress --duration 30min
-              cachebench stress --duration 10s --threads 2 --faults stall,twice,late --seed 7
+              cachebench stress --duration 10s --threads 2 --seed 7 --faults stall,twice
             """
     )
 

@@ -20,8 +20,10 @@ struct TuneCommand: ParsableCommand {
             Examples:
               cachebench tune traces/ --target-hit-rate 0.95
               cachebench tune --format html --output tune.html traces/
-              cachebench tune --store disk=2ms --store-limits 16MiB,64MiB --warm first.csv second.csv
-              cachebench tune --target-hit-rate 0.8 --maximum-waste 0.4 --requests-per-minute 120 traces/
+              cachebench tune --store disk=2ms --store-limits 16MiB,64MiB --warm \\
+                first.csv second.csv
+              cachebench tune --target-hit-rate 0.8 --maximum-waste 0.4 \\
+                --requests-per-minute 120 traces/
               cachebench tune --target-blank 0.001 --workers-list 2,4,8 first.csv second.csv
             """
     )

@@ -17,8 +17,8 @@ struct WarmCommand: ParsableCommand {
 
             Examples:
               cachebench warm --source mbtiles:map.mbtiles --disk tiles/ --disk-limit 2GiB
-              cachebench warm --source https://tiles.example/{z}/{x}/{y}.png --disk tiles/ \\
-                --levels 0..6 --region 0,0,4096,4096 --rate 10
+              cachebench warm --source https://tiles.example/{z}/{x}/{y}.png \\
+                --disk tiles/ --levels 0..6 --region 0,0,4096,4096 --rate 10
             """
     )
 

@@ -197,6 +197,7 @@ struct FileTests {
     @Test func aFarmTakesShortTimes() throws {
         let outcome = try Program.run(farm("--duration", "200ms", "--load-latency", "50ns"))
         #expect(outcome.code == 0 && outcome.output.contains("nothing is shared"), "\(outcome.errors)")
+        #expect(outcome.output.split(separator: "\n").allSatisfy { $0.count <= 80 }, "\(outcome.output)")
     }
 
     /// A session of one frame has no demands and waits for no tile.
@@ -206,7 +207,6 @@ struct FileTests {
         for name in ["hitRate", "demandWaitMillisecondsP99", "servers"] {
             #expect(outcome.output.contains("\"\(name)\" : null"), "\(outcome.output)")
         }
-        #expect(try !Program.run(farm("--duration", "0s")).output.contains("none ms"))
     }
 
     @Test func aFarmTakesTracesWhoseNamesBeginWithADash() throws {

@@ -166,6 +166,18 @@ struct MessageTests {
         for word in absent { #expect(!words.contains(Substring(word)), "\(word) in \(options)") }
     }
 
+    /// Lines that the parser breaks would be two commands once they are pasted.
+    @Test(arguments: ["replay", "compare", "tune", "learn", "zoomout", "generate", "stress", "warm", "farm"])
+    func examplesOfHelpCanBePasted(command: String) throws {
+        let help = try Program.run([command, "--help"]).output
+        let examples = try #require(help.firstMatch(of: /Examples:\n([^U]*)USAGE/)?.1)
+        var isContinued = false
+        for line in examples.split(separator: "\n") {
+            #expect(isContinued || line.hasPrefix("  cachebench "), "\(line)")
+            isContinued = line.hasSuffix("\\")
+        }
+    }
+
     @Test func negativeNumbersThatCountAreTaken() throws {
         let outcome = try Program.run(["replay", "--duration", "1s", "--level-bias", "-0.5"])
         #expect(outcome.code == 0 && outcome.output.contains("--level-bias -0.5"), "\(outcome.errors)")

@@ -80,7 +80,7 @@ package enum TuneText {
         if hasStores { heads += [["store", "MiB"], ["source"]] }
         // Units below the names, where they would make lines longer than 80 columns.
         var table =
-            hasVariants
+            hasVariants || hasStores && hasEfforts
             ? [heads.map { $0[0] }, heads.map { $0.count > 1 ? $0[1] : "" }]
             : [heads.map { $0.joined(separator: " ") }]
         let first = table.count

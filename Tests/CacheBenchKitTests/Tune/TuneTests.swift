@@ -279,18 +279,19 @@ import TileCache
         #expect(lines.allSatisfy { $0.count <= 80 || $0.hasPrefix("cachebench replay ") })
     }
 
-    @Test func aTableWithVariantsAndEffortsFitsATerminal() throws {
+    @Test(arguments: [false, true]) func aTableWithEffortsFitsATerminal(hasStores: Bool) throws {
         var options = ReplayOptions()
         options.duration = 1_000_000_000
+        if hasStores { options.tiers = [.init(name: "disk", latency: 2_000_000)] }
         let shared = options
         var tuning = TuneOptions(replay: options, target: .hitRate(0))
         tuning.budgets = [.bytes(128 << 20)]
         tuning.policies = []
-        tuning.workers = [2, 4]
+        if hasStores { tuning.storeLimits = [16 << 20] } else { tuning.workers = [2, 4] }
         tuning.maximumWaste = 0.9
         let text = TuneText.text(try Tune(tuning, inputs: [{ try ReplayInput(lively: shared) }]).run())
         let lines = text.split(separator: "\n")
-        let head = try #require(lines.firstIndex { $0.contains("workers") })
+        let head = try #require(lines.firstIndex { $0.contains("effort") })
         #expect(lines[head + 1].contains("MiB") && lines[(head + 2)...].contains { $0.hasSuffix(" <") }, "\(text)")
         #expect(lines.allSatisfy { $0.count <= 80 || $0.hasPrefix("cachebench replay ") }, "\(text)")
     }
