@@ -16,6 +16,7 @@ package struct CompareRow: Encodable, Sendable, Hashable {
     /// Limit in bytes; the largest if traces are pooled.
     package var byteLimit: Int
     package var workers: Int
+    /// Milliseconds.
     package var loadLatency: Double
     /// Effort of the policy; without effect for `none` and `oracle`.
     package var effort: Double
