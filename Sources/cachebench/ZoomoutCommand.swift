@@ -15,7 +15,8 @@ struct ZoomoutCommand: ParsableCommand {
             memory limit includes tables and scratch memory.
 
             Checked at every step: the needed tiles against (ceil(2w/T)+1)(ceil(2h/T)+1), the memory against the limit, \
-            and over eight factors or more that the peak stays within 1.1 of its median. Exit code 1 if a check fails.
+            and over eight factors or more that the peak stays within 1.1 of its median, which takes a limit that they \
+            fill. Exit code 1 if a check fails.
 
             Examples:
               cachebench zoomout --viewport 320x460 --factors 16

@@ -42,6 +42,14 @@ package struct ZoomoutReport: Encodable, Sendable {
         package var screenBytes = 0
         /// Bytes of those beyond the limit; 0 if they fit.
         package var shortfallBytes = 0
+
+        /// The first condition that does not hold, of a report with rows.
+        var failure: String? {
+            if passed { return nil }
+            if mostNeededTiles > tileBound { return "a frame needed more tiles than the bound" }
+            if largestPeakBytes > byteLimit { return "the peak is above the limit" }
+            return "the peak is over 1.1 times the median"
+        }
     }
 
     package var schema = 1

@@ -18,7 +18,8 @@ package enum ZoomoutText {
             "needed     at most \(checks.mostNeededTiles) of \(checks.tileBound) tiles in any frame",
             "peak       at most \(bytes: checks.largestPeakBytes) of \(bytes: checks.byteLimit), "
                 + "\(checks.largestToMedianPeak.map { Figures.decimal($0, places: 2) } ?? "-") times the median",
-            "checks     \(checks.passed ? "passed" : report.rows.isEmpty ? "none: no factor was done" : "FAILED")", "",
+            "checks     \(report.rows.isEmpty ? "none: no factor was done" : checks.failure.map { "FAILED: \($0)" } ?? "passed")",
+            "",
         ]
         text += ReplayText.optionLines(report.configuration, style: .plain)
         if let warning = LimitWarning.text(report) { text.insert(contentsOf: wrapped(warning) + [""], at: 0) }

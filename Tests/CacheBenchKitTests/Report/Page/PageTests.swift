@@ -236,6 +236,27 @@ import TileCache
         #expect(try ZoomOutPage.text(report).contains("<p class=\"warning\">limit too small") == isTooSmall)
     }
 
+    @Test func zoomingOutNamesTheCheckThatFails() {
+        var rows = Self.zoomout([1, 2, 4, 8, 16, 32, 64, 128]).rows
+        rows[7].peakBytes = 9_000_000
+        func text(tileBound: Int, byteLimit: Int) -> String {
+            ZoomoutText.text(
+                ZoomoutReport(
+                    configuration: [:],
+                    rows: rows,
+                    tileBound: tileBound,
+                    mostNeededTiles: 12,
+                    byteLimit: byteLimit
+                )
+            )
+        }
+        #expect(text(tileBound: 11, byteLimit: 9_000_000).contains("FAILED: a frame needed more tiles than the bound"))
+        #expect(text(tileBound: 12, byteLimit: 8_999_999).contains("FAILED: the peak is above the limit"))
+        #expect(text(tileBound: 12, byteLimit: 9_000_000).contains("FAILED: the peak is over 1.1 times the median"))
+        rows[7].peakBytes = 8_800_000
+        #expect(text(tileBound: 12, byteLimit: 9_000_000).contains("checks     passed"))
+    }
+
     @Test func zoomingOutIsDrawnWithAndWithoutRows() throws {
         let page = try ZoomOutPage.text(Self.zoomout([1, 4, 16]))
         #expect(isWellFormed(page) && page.contains("143.8 MiB"))
