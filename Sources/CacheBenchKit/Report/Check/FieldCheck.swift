@@ -42,9 +42,10 @@ package struct FieldCheck: Sendable, Hashable {
     /// Lists the violations in a report, a line each; empty if there are none.
     package func failures(in report: JSONTree) throws(ReplayError) -> [String] {
         var lines: [String] = []
-        for (place, value) in try values(at: path, in: report) {
+        for (place, value) in try values(at: path, in: report, endsAtNull: true) {
             if case .null = value, wanted != "null" {
-                lines.append("check failed: \(text.printable): \(place) is null, a rate over nothing")
+                let reason = JSONTree.lastName(place) == JSONTree.lastName(path) ? ", a rate over nothing" : ""
+                lines.append("check failed: \(text.printable): \(place) is null\(reason)")
             } else if try !holds(value, place) {
                 lines.append("check failed: \(text.printable): \(place) is \(FieldUnit(of: place).shown(value))")
             }
@@ -54,7 +55,7 @@ package struct FieldCheck: Sendable, Hashable {
 
     /// Looks the field up in an empty report. A typing error is then reported before a long run.
     package func validate(against report: JSONTree) throws(ReplayError) {
-        for (place, value) in try values(at: pathInEmptyReport, in: report) {
+        for (place, value) in try values(at: pathInEmptyReport, in: report, endsAtNull: false) {
             guard case .null = value else {
                 _ = try holds(value, place)
                 continue
@@ -64,8 +65,12 @@ package struct FieldCheck: Sendable, Hashable {
         }
     }
 
-    private func values(at path: String, in report: JSONTree) throws(ReplayError) -> [FieldPath.Place] {
-        try FieldPath.values(at: path, in: report, flag: flag, takesObjects: wanted == "null")
+    private func values(
+        at path: String,
+        in report: JSONTree,
+        endsAtNull: Bool
+    ) throws(ReplayError) -> [FieldPath.Place] {
+        try FieldPath.values(at: path, in: report, flag: flag, takesObjects: wanted == "null", endsAtNull: endsAtNull)
     }
 
     /// The path without the number of a trace, folder or row: an empty report has one of each, the report may have more.

@@ -6,12 +6,15 @@ enum FieldPath {
 
     /// Finds all values of a path, with their full paths.
     ///
-    /// - Parameter takesObjects: Whether an object is a value too. Some objects of a report are `null` if there are none.
+    /// - Parameters:
+    ///   - takesObjects: Whether an object is a value too. Some objects of a report are `null` if there are none.
+    ///   - endsAtNull: Whether such a `null` is the value of all paths through it.
     static func values(
         at path: String,
         in report: JSONTree,
         flag: String,
-        takesObjects: Bool
+        takesObjects: Bool,
+        endsAtNull: Bool
     ) throws(ReplayError) -> [Place] {
         guard case .object(let fields) = report else { return [] }
         var names = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
@@ -20,7 +23,11 @@ enum FieldPath {
             names.insert("total", at: 0)
         }
         var found: [Place] = [("", report)]
-        for name in names { found = found.flatMap { step(from: $0, to: name) } }
+        for name in names {
+            found = found.flatMap { place -> [Place] in
+                if endsAtNull, case .null = place.value { [place] } else { step(from: place, to: name) }
+            }
+        }
         let leaves = found.flatMap { elements($0) }.filter {
             if case .object = $0.value { takesObjects } else { true }
         }

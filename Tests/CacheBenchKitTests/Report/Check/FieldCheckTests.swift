@@ -284,6 +284,15 @@ import TileCache
         #expect(throws: ReplayError.self) { try FieldCheck("suggested.byteLimit<4ms").validate(against: report) }
     }
 
+    /// A curve may have no knee. The path is right, as the check before the run has found.
+    @Test func aFieldOfAnObjectThatIsNullFails() throws {
+        let report = tree(["knee": .null])
+        let failures = try FieldCheck("knee.byteLimit<=64MiB").failures(in: report)
+        #expect(failures == ["check failed: knee.byteLimit<=64MiB: knee is null"])
+        #expect(try FieldCheck("knee.byteLimit==null").failures(in: report).isEmpty)
+        #expect(throws: ReplayError.self) { try FieldCheck("knee.byteLimit<=64MiB").validate(against: report) }
+    }
+
     @Test func theKindOfABaselineIsCheckedBeforeTheRun() throws {
         let comparison = Compare(options: ReplayOptions(), policies: [.none], budgets: [.screens(2)])
         let reports = try [
