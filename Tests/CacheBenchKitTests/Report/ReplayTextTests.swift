@@ -137,6 +137,14 @@ import Testing
         #expect(prefetch.summary == "1,234 loads (1,200 requests), 612 drawn; 5.0 MiB, 3.0 MiB drawn")
     }
 
+    /// The bytes are those of all prefetches, also of those that a store served.
+    @Test func bytesBesideFewerRequestsAreExplained() {
+        var report = ReplayReport.busy(name: "drag.csv", source: "touch")
+        report.prefetch.requests = 390
+        let card = ReplayText.text(.only(report))
+        #expect(card.contains("  requests                     390   100.0 MiB, 75.0 MiB drawn, with stores\n"))
+    }
+
     @Test func everyLineFitsATerminal() {
         let name = String(repeating: "wide", count: 50)
         for report in [ReplayReport.huge(name: name, source: name), .busy(name: name, source: name)] {
