@@ -39,7 +39,8 @@ public final class TileCache: Sendable {
         public var stuckLoadTime = Duration.seconds(10)
         /// Duration after which a call of ``TileView/onTilesReady`` counts as slow, 0 or more. Default: 0.1 s.
         public var slowCallbackTime = Duration.milliseconds(100)
-        /// Whether a view whose needed tiles exceed the limit draws a coarser level. Default: `true`.
+        /// Whether a view draws a coarser level if its needed tiles exceed the limit, alone or together with those of
+        /// other views. Default: `true`.
         public var fitsLevelToBudget = true
 
         package var usesValues = true

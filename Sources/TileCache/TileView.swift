@@ -134,8 +134,13 @@ public final class TileView: Sendable {
         }
     }
 
-    /// Size of the needed tiles if they exceed the limit; 0 if they fit. Coarser ones are drawn until they do. Pinned
-    /// tiles that are resident take their part of the limit, and do not count as needed.
+    /// Size of the needed tiles if they exceed the limit, alone or together with those of other views; 0 if they fit.
+    /// Coarser ones are drawn until they do. Pinned tiles that are resident take their part of the limit, and do not
+    /// count as needed.
+    ///
+    /// Tiles that several views need count once. Each view may have an equal part of the limit, and more if others
+    /// leave it: one that comes later takes no room from others beyond its part. A view that became coarser for others
+    /// is finer again once an eighth of the room would be left.
     ///
     /// Without ``TileCache/Configuration/fitsLevelToBudget`` the tiles under a viewport are not compared with the limit.
     /// It is then 0, unless there is no room to list all of them.

@@ -246,7 +246,8 @@ typedef struct tilecache_configuration {
     int32_t reserved_workers;
     /** Whether cold tiles are kept compressed before they are evicted. Default: true. */
     int32_t uses_compressed_tier;
-    /** Whether a view whose needed tiles exceed the limit draws a coarser level. Default: true. */
+    /** Whether a view draws a coarser level if its needed tiles exceed the limit, alone or with those of other views.
+     *  Default: true. */
     int32_t fits_level_to_budget;
     /** Fraction of the limit for the compressed tier if both tiers compete, 0 to 1. Default: -1, adapts to the
      *  traffic. */
@@ -1061,8 +1062,8 @@ TILECACHE_API tilecache_status tilecache_view_set_recorder(tilecache_view *view,
 TILECACHE_API tilecache_status tilecache_view_set_margin(tilecache_view *view, int64_t rings);
 
 /**
- * Reads the bytes that the needed tiles would take if they exceed the limit; 0 if they fit. Resident pinned tiles take
- * their part of the limit, and do not count as needed.
+ * Reads the bytes that the needed tiles would take if they exceed the limit, alone or with those of other views; 0 if
+ * they fit. Resident pinned tiles take their part of the limit, and do not count as needed.
  *
  * Without the configuration's fits_level_to_budget the tiles under a viewport are not compared with the limit: 0, unless
  * there is no room to list all of them.
@@ -1665,7 +1666,7 @@ typedef struct tilecache_statistics {
     int64_t loads_drawn;
     /** Prefetches that ended without pixels; prefetches in flight whose tile has not been needed yet. */
     int64_t prefetch_empty, prefetches_in_flight;
-    /** Bytes of one screen's tiles if they exceed the limit, the maximum of all views; otherwise 0. */
+    /** Bytes of one screen's tiles if they have no room, the maximum of all views; otherwise 0. */
     int64_t shortfall_bytes;
     /** Stores that layers have named so far; tilecache_get_store_counts() reads the look-ups in each. */
     int64_t store_count;

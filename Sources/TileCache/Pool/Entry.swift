@@ -77,7 +77,7 @@ struct Entry {
     var list: EntryList = .idle
     var flags: EntryFlags = []
     var leaseCount: Int32 = 0
-    /// Number of views that need the tile.
+    /// Number of views and requests that need the tile.
     var needCount: Int32 = 0
     /// Load in flight.
     var load = LoadID.none
@@ -105,6 +105,8 @@ struct Entry {
     var value: Float = 0
     /// Value of `demandClock` when it was last needed.
     var lastDemand: UInt32 = 0
+    /// Number of views that need the tile.
+    var viewCount: Int32 = 0
     /// Earliest retry of a failed or refused tile, in nanoseconds.
     var retryAt: Int64 = 0
     /// Time when it was last drawn or landed, in nanoseconds.
@@ -116,6 +118,8 @@ struct Entry {
     var isInUse: Bool { isKept || leaseCount > 0 }
     /// Whether its pixels are not evictable, leased or not.
     var isKept: Bool { needCount > 0 || flags.contains(.pinned) }
+    /// Whether it takes room for a view. What a pinned tile has does not count.
+    var takesRoomForViews: Bool { viewCount > 0 && !(flags.contains(.pinned) && residency.isDecoded) }
     /// Whether it failed for good.
     var isLost: Bool { flags.contains(.failed) && retryAt == .max }
     /// Whether it has no pixels, and no load will bring any.

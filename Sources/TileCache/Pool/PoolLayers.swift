@@ -28,6 +28,8 @@ struct PoolLayer: Sendable {
     var blockBytes = 0
     /// Bytes of its pinned tiles, slots and compressed blocks.
     var pinnedBytes = 0
+    /// Bytes of its tiles that views need, each once, without pinned ones that are decoded.
+    var neededBytes = 0
     /// Number of its hanging decoders.
     var stuckDecodes = 0
     /// Number of its requests that are answered and go on, and of those that hang.

@@ -12,6 +12,8 @@ struct ViewNeeds: Sendable {
     var level = -1
     /// Number of tiles charged to the ledger.
     var charged = 0
+    /// Bytes of the tiles of the coarsest level, or of the renderer's own list: they cannot be fewer.
+    var leastBytes = 0
     /// Whether the table had no room for some of them.
     var isIncomplete = false
     /// Whether there was a first frame; its demands, a cold start, are not counted.
@@ -49,9 +51,8 @@ extension PoolState {
         now: Int64
     ) {
         let tiles = Array(tiles.prefix(chargeNeeds(tiles.count, &needs)))
-        for (index, number) in needs.entries.enumerated() where number != .none {
-            table.note(number) { $0.needIndex = Int32(index) }
-        }
+        noteNeeds()
+        noteIndices(of: needs)
         var entries: [EntryID] = []
         var missingSince: [Int64] = []
         entries.reserveCapacity(tiles.count)
@@ -73,8 +74,9 @@ extension PoolState {
         }
         for number in needs.entries where number != .none && notedIndex(of: number, in: entries) == nil {
             let demand = demandClock
-            table.stage(number) {
+            change(number) {
                 $0.needCount -= 1
+                $0.viewCount -= 1
                 // Touches are skipped while nothing changes, so the last use is recorded here.
                 $0.lastUse = now
                 $0.lastDemand = demand
@@ -95,6 +97,30 @@ extension PoolState {
         if entries.contains(.none) { enterMissing(of: &needs) } else { needs.isIncomplete = false }
     }
 
+    private mutating func noteIndices(of needs: borrowing ViewNeeds) {
+        for (index, number) in needs.entries.enumerated() where number != .none {
+            table.note(number) { $0.needIndex = Int32(index) }
+        }
+    }
+
+    /// Bytes of a layer's tiles that other views need and a view would not, if it needed these.
+    mutating func bytes(ofLayer layer: Int, besideView needs: borrowing ViewNeeds, needing tiles: [TileKey]) -> Int {
+        noteIndices(of: needs)
+        // Those that the view needs alone, and those that others need too.
+        var count = needs.entries.count { number in
+            guard number != .none else { return false }
+            let entry = table.pointer(number)
+            return entry.pointee.takesRoomForViews && entry.pointee.viewCount == 1
+        }
+        for tile in tiles {
+            let number = table.find(tile)
+            guard number != .none, table.pointer(number).pointee.takesRoomForViews else { continue }
+            let isOwn = notedIndex(of: number, in: needs.entries) != nil
+            if table.pointer(number).pointee.viewCount > (isOwn ? 1 : 0) { count += 1 }
+        }
+        return layers[layer].neededBytes - count * slotBytes(ofLayer: layer)
+    }
+
     /// The noted index of a tile, if it is its index among these.
     private func notedIndex(of number: EntryID, in entries: [EntryID]) -> Int? {
         guard number != .none else { return nil }
@@ -113,7 +139,10 @@ extension PoolState {
     private mutating func addNeed(_ number: EntryID) {
         noteVisit(number)
         noteKept(number)
-        relist(number) { $0.needCount += 1 }
+        change(number) {
+            $0.needCount += 1
+            $0.viewCount += 1
+        }
     }
 
     /// Declares that a tile is about to be needed or pinned.
@@ -133,8 +162,13 @@ extension PoolState {
     /// Removes all needs of a view.
     mutating func clear(_ needs: inout ViewNeeds) {
         ledger.add(-needs.charged * Self.bytesPerNeed, to: .views)
+        noteNeeds()
+        setLeast(0, of: &needs)
         for number in needs.entries where number != .none {
-            table.stage(number) { $0.needCount -= 1 }
+            change(number) {
+                $0.needCount -= 1
+                $0.viewCount -= 1
+            }
             forgetIfIdle(number)
         }
         needs = ViewNeeds()

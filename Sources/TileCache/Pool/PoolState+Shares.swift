@@ -45,11 +45,15 @@ extension PoolState {
     var unpinnedBytes: Int { max(ledger.limit - bookkeepingBytes - table.counts.allPinnedBytes, 0) }
 
     /// Maximum bytes of a layer's needed tiles after evicting all that may go, without what pinned ones have.
-    func attainableBytes(ofLayer layer: Int) -> Int {
-        guard layers.haveShares else { return unpinnedBytes }
+    ///
+    /// - Parameter keepsNeeded: Whether what views need of other layers stays. Default: false.
+    func attainableBytes(ofLayer layer: Int, keepsNeeded: Bool = false) -> Int {
+        guard layers.haveShares || keepsNeeded else { return unpinnedBytes }
         // Pinned tiles of a layer are within its guarantee.
         let others = layers.indices.reduce(0) {
-            $0 + ($1 == layer ? 0 : max(guaranteedBytes(ofLayer: $1) - layers[$1].pinnedBytes, 0))
+            guard $1 != layer else { return $0 }
+            let needed = keepsNeeded ? layers[$1].neededBytes : 0
+            return $0 + max(guaranteedBytes(ofLayer: $1) - layers[$1].pinnedBytes, needed, 0)
         }
         return max(min(unpinnedBytes - others, maximumBytes(ofLayer: layer) - layers[layer].pinnedBytes), 0)
     }

@@ -26,6 +26,11 @@ struct PoolState: ~Copyable {
     var effects = PoolEffects()
     /// Tiles examined by searches for a victim.
     private(set) var evictionSteps = 0
+    /// Incremented when the needed tiles of a view change.
+    private(set) var needVersion: UInt64 = 0
+    /// Number of layers of views that need tiles, one of two views twice, and the bytes that they need at least.
+    private(set) var claimCount = 0
+    private(set) var leastBytes = 0
 
     init(configuration: PoolConfiguration) {
         self.configuration = configuration
@@ -101,6 +106,15 @@ struct PoolState: ~Copyable {
 
     mutating func noteEvictionSteps(_ count: Int) { evictionSteps += count }
 
+    mutating func noteNeeds() { needVersion &+= 1 }
+
+    /// Notes what a view needs of a layer at least, at whatever level.
+    mutating func setLeast(_ bytes: Int, of needs: inout ViewNeeds) {
+        leastBytes += bytes - needs.leastBytes
+        claimCount += bytes.signum() - needs.leastBytes.signum()
+        needs.leastBytes = bytes
+    }
+
     /// Sets the number of codecs. With 0 nothing is compressed, and compressed tiles count as missing.
     mutating func setCodecs(_ count: Int) {
         configuration.maximumCodecJobs = count
@@ -126,10 +140,12 @@ struct PoolState: ~Copyable {
     @inline(__always)
     mutating func change(_ number: EntryID, _ body: (inout Entry) -> Void) {
         let layer = table[number].key.layer
-        let before = table.counts.allPinnedBytes
+        let before = table.counts
         table.change(number, layers, slotBytes: slotBytes(ofLayer: layer), body)
-        let pinned = table.counts.allPinnedBytes - before
+        let pinned = table.counts.allPinnedBytes - before.allPinnedBytes
         if pinned != 0 { layers.change(layer) { $0.pinnedBytes += pinned } }
+        let needed = table.counts.neededBytes - before.neededBytes
+        if needed != 0 { layers.change(layer) { $0.neededBytes += needed } }
     }
 
     /// Changes an entry and its list. The counts do not depend on the change.

@@ -55,6 +55,9 @@ struct TileCounts: Sendable, Hashable {
     var pinnedBytes = 0
     /// Bytes of the blocks of compressed tiles that are pinned.
     var pinnedBlockBytes = 0
+    /// Tiles that take room for views, resident or not, and the bytes of their slots.
+    var needed = 0
+    var neededBytes = 0
     /// Bytes of both, which are not evictable.
     var allPinnedBytes: Int { pinnedBytes + pinnedBlockBytes }
 
@@ -63,8 +66,12 @@ struct TileCounts: Sendable, Hashable {
     /// Counts one tile, without the bytes of its slot.
     init(of entry: Entry) { count(entry, slotBytes: 0, by: 1) }
 
-    /// Counts a resident tile in (1) or out (-1).
+    /// Counts a tile in (1) or out (-1).
     mutating func count(_ entry: Entry, slotBytes: Int, by sign: Int) {
+        if entry.takesRoomForViews {
+            needed += sign
+            neededBytes += sign * slotBytes
+        }
         if entry.residency.isDecoded {
             decoded += sign
             if entry.flags.contains(.pinned) {

@@ -160,8 +160,8 @@ struct CoreState: ~Copyable {
     }
 
     /// Whether a view needs more tiles than have room beside the tables and the pinned tiles.
-    var hasCrowdedView: Bool {
-        for place in views.indices where views[place]?.model.isCrowded(pool) == true { return true }
+    mutating func hasCrowdedView() -> Bool {
+        for place in views.indices where views[place]?.model.isCrowded(&pool) == true { return true }
         return false
     }
 
@@ -177,14 +177,20 @@ struct CoreState: ~Copyable {
     mutating func enterMissing(now: Int64) -> Bool {
         for place in views.indices {
             let isTruncated = views[place]?.model.isTruncated == true && !pool.isOverLimit
-            if isTruncated || views[place]?.model.isCrowded(pool) == true { refit(view: place, now: now) }
+            let mayBecomeFiner = views[place]?.model.mayBecomeFiner(pool) == true
+            if isTruncated || mayBecomeFiner || views[place]?.model.isCrowded(&pool) == true {
+                refit(view: place, now: now)
+            }
             guard views[place]?.model.layers.contains(where: { $0.needs.isIncomplete }) == true,
                 var view = views[place].take()
             else { continue }
             for index in view.model.layers.indices { pool.enterMissing(of: &view.model.layers[index].needs) }
             views[place] = view
         }
-        return pins.enter(in: &pool)
+        let goesOn = pins.enter(in: &pool)
+        // Views may have room that others left after their turn.
+        for place in views.indices where views[place]?.model.mayBecomeFiner(pool) == true { return true }
+        return goesOn
     }
 
     mutating func noteAcquisition() { acquisitions &+= 1 }

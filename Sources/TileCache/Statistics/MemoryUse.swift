@@ -3,7 +3,7 @@ extension TileCacheStatistics {
     public struct MemoryUse: Hashable, Sendable {
         /// Limit in force: the cache's own, or a part of it under memory pressure.
         public internal(set) var limit = ByteCount.bytes(0)
-        /// Largest ``TileView/shortfall`` of all views. The size of one screen's tiles if they exceed the limit,
+        /// Largest ``TileView/shortfall`` of all views. The size of one screen's tiles if they have no room,
         /// otherwise 0.
         public internal(set) var shortfall = ByteCount.bytes(0)
         /// All memory in use: slots, pages, tables, scratch.

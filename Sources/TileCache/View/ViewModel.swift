@@ -26,6 +26,8 @@ struct ViewLayer: Sendable {
     var hasOwnList = false
     /// Importance of each needed tile if the renderer lists them itself; empty otherwise.
     var importance: [Float] = []
+    /// Whether a finer level would have had room without the tiles of other views.
+    var gaveWay = false
     /// Frames that the layer's policy has not learned from yet, oldest first.
     var observations: [FrameObservation] = []
 
@@ -76,6 +78,8 @@ struct ViewModel: Sendable {
     private(set) var isTruncated = false
     /// Bytes of the needed tiles if they exceed the budget; otherwise 0.
     var shortfallBytes = 0
+    /// Version of all views' needs after the levels were chosen.
+    private(set) var fittedVersion: UInt64 = 0
     private var scratch: [TileKey] = []
     /// Frames at rest that no policy has learned from, oldest first.
     private var rests: [Int64] = []
@@ -152,6 +156,7 @@ struct ViewModel: Sendable {
         shortfallBytes = 0
         isTruncated = false
         for index in layers.indices { update(layer: index, newViewport, now: now, time: time, pool: &pool) }
+        fittedVersion = pool.needVersion
         return true
     }
 
@@ -199,6 +204,7 @@ struct ViewModel: Sendable {
         shortfallBytes = 0
         isTruncated = false
         for index in layers.indices { update(layer: index, viewport, now: now, time: now, pool: &pool) }
+        fittedVersion = pool.needVersion
     }
 
     private mutating func update(
@@ -214,12 +220,20 @@ struct ViewModel: Sendable {
         var level = selection.level(for: viewport.scale, in: pyramid, previous: previous)
         layers[index].hasOwnList = false
         layers[index].importance = []
-        collect(layer: index, level: level, viewport)
+        let gaveWay = layers[index].gaveWay
+        layers[index].gaveWay = false
+        collect(layer: index, level: 0, viewport)
+        noteLeast(layer: index, scratch.count, &pool)
+        if level > 0 { collect(layer: index, level: level, viewport) }
         if fitsBudget {
             let budget = budget(ofLayer: layers[index].layer, pool)
             while true {
                 let bytes = pool.bytes(toLoad: scratch, ofLayer: layers[index].layer, within: budget)
-                guard bytes > budget else { break }
+                if bytes <= budget {
+                    let isReturn = gaveWay && level > previous
+                    if leavesRoom(layer: index, scratch, bytes: bytes, isReturn: isReturn, &pool) { break }
+                    layers[index].gaveWay = true
+                }
                 shortfallBytes = max(shortfallBytes, bytes)
                 guard level > 0 else { break }
                 level -= 1
@@ -240,24 +254,6 @@ struct ViewModel: Sendable {
         layers[index].observe(viewport, now: time)
     }
 
-    /// Maximum bytes of a layer's needed tiles, without what pinned ones have.
-    private func budget(ofLayer layer: Int, _ pool: borrowing PoolState) -> Int {
-        let part = pool.unpinnedBytes / max(layers.count, 1)
-        let guaranteed = pool.guaranteedBytes(ofLayer: layer) - pool.layers[layer].pinnedBytes
-        return min(max(part, guaranteed), pool.attainableBytes(ofLayer: layer))
-    }
-
-    /// Whether the needed tiles have no room: since the levels were chosen, tables have grown, pinned tiles have
-    /// landed, or a load was refused what it takes beside its tile.
-    func isCrowded(_ pool: borrowing PoolState) -> Bool {
-        guard fitsBudget, !layers.contains(where: { $0.hasOwnList }) else { return false }
-        for layer in layers where layer.needs.level > 0 || shortfallBytes == 0 {
-            let budget = budget(ofLayer: layer.layer, pool)
-            if pool.bytes(toLoad: layer.needs.tiles, ofLayer: layer.layer, within: budget) > budget { return true }
-        }
-        return false
-    }
-
     /// Updates the needed tiles to the renderer's own list.
     mutating func update(_ list: NeededList, now: Int64, pool: inout PoolState) {
         // The list takes their place: layers that are added later need nothing of a former viewport.
@@ -275,12 +271,14 @@ struct ViewModel: Sendable {
             scratch.removeAll(keepingCapacity: true)
             scratch += own.keys.prefix(max(most, 1))
             layers[index].hasOwnList = true
+            layers[index].gaveWay = false
             layers[index].importance = Array(own.importance.prefix(scratch.count))
             layers[index].visible = scratch.indices.map { VisibleTile(index: Int32($0), offset: 0) }
             let level = scratch.map(\.level).max() ?? layers[index].needs.level
             layers[index].touched = TouchMark()
             pool.update(&layers[index].needs, tiles: scratch, level: level, pan: &pan, zoom: &zoom, now: now)
             noteDropped(layer: index, pool)
+            noteLeast(layer: index, layers[index].needs.tiles.count, &pool)
             // Without the tiles that have no room, which each update leaves out again.
             let isSame =
                 former.needs.tiles == layers[index].needs.tiles && former.importance == layers[index].importance
@@ -297,6 +295,11 @@ struct ViewModel: Sendable {
         shortfallBytes = max(shortfallBytes, bytes(of: scratch.count, beyond: kept, layer: index, pool))
         layers[index].visible.removeAll { $0.index >= Int32(kept) }
         if layers[index].hasOwnList { layers[index].importance.removeLast(scratch.count - kept) }
+    }
+
+    private mutating func noteLeast(layer index: Int, _ count: Int, _ pool: inout PoolState) {
+        let bytes = count * pool.slotBytes(ofLayer: layers[index].layer)
+        pool.setLeast(bytes, of: &layers[index].needs)
     }
 
     /// Bytes of this many tiles if they exceed the maximum; otherwise 0.

@@ -100,6 +100,7 @@ extension PoolModel {
         var slots = Array(repeating: 0, count: pool.layers.count)
         var blocks = slots
         var pinned = slots
+        var needed = slots
         pool.table.forEach { number in
             let entry = pool.table[number]
             if entry.slot != .none { slots[entry.key.layer] += 1 }
@@ -108,6 +109,8 @@ extension PoolModel {
                 pinned[entry.key.layer] += slotBytes + (entry.residency.isCompressed ? entry.form.byteCount : 0)
             }
             blocks[entry.key.layer] += entry.form.byteCount
+            let isCounted = entry.viewCount > 0 && !(entry.flags.contains(.pinned) && entry.residency.isDecoded)
+            needed[entry.key.layer] += isCounted ? pool.slotBytes(ofLayer: entry.key.layer) : 0
         }
         for flight in flights.values {
             if flight.ticket.slot != .none { slots[flight.key.layer] += 1 }
@@ -125,6 +128,7 @@ extension PoolModel {
             try require(account.slotBytes == slotBytes, "layer \(layer) has \(account.slotBytes), not \(slotBytes)")
             try require(account.blockBytes == blocks[layer], "layer \(layer): \(account.blockBytes) of blocks")
             try require(account.pinnedBytes == pinned[layer], "layer \(layer): \(account.pinnedBytes) pinned")
+            try require(account.neededBytes == needed[layer], "layer \(layer): \(account.neededBytes) needed")
             let used = pool.usedBytes(ofLayer: layer)
             try require(
                 used <= max(pool.maximumBytes(ofLayer: layer), usedBefore[layer, default: 0]),
@@ -147,6 +151,7 @@ extension PoolModel {
             var name: String { entry.modelName }
             try require(pool.table.find(entry.key) == number, "\(name) is not found")
             try require(entry.needCount == needs[entry.key] ?? 0, "\(name) is needed \(entry.needCount) times")
+            try require(entry.viewCount == entry.needCount, "\(name) is needed by \(entry.viewCount) views")
             try require(entry.flags.contains(.pinned) == pinnedKeys.contains(entry.key), "\(name): pin")
             try require(entry.flags.contains(.stale) == stale.contains(entry.key), "\(name): stale")
             try require(!entry.flags.contains(.absent) || absent.contains(entry.key), "\(name) is not absent")

@@ -110,6 +110,56 @@ import Testing
         #expect(levels() == [6, 6] && views.allSatisfy { $0.shortfall.bytes == 0 })
     }
 
+    /// Two views that do not fit together at their own level: all tiles of both come, also at rest. One that needs
+    /// less, or is removed, leaves its room to the other.
+    @Test(arguments: 0..<8) func viewsThatDoNotFitTogetherAreComplete(seed: UInt64) throws {
+        let steps = StepScheduler(seed: seed)
+        // Thirty tiles of 16 KiB beside the tables, without a codec's memory.
+        var configuration = TileCache.Configuration(byteLimit: .bytes(30 * 16_384 + 60_000))
+        configuration.usesCompressedTier = false
+        steps.adopt(&configuration)
+        let cache = try TileCache(configuration)
+        let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
+        let first = ServiceSetup.quiet(cache, [layer])
+        var second: TileView? = ServiceSetup.quiet(cache, [layer])
+        func levels() -> [Int] {
+            cache.core.read { state in state.views.compactMap { $0?.model.layers.first?.needs.level } }
+        }
+        func areComplete() -> Bool {
+            [first, second].compactMap { $0?.frame().missingTileCount }.allSatisfy { $0 == 0 }
+        }
+        first.update(ServiceSetup.viewport(900, 900))
+        second?.update(ServiceSetup.viewport(3000, 3000))
+        #expect(steps.reaches { areComplete() }, "\(cache.statistics)")
+        let room = cache.core.read { $0.pool.unpinnedBytes / 16_384 }
+        #expect((29..<33).contains(room), "\(room)")
+        #expect(levels() == [6, 5] && first.shortfall.bytes == 0)
+        #expect(second?.shortfall == .bytes(20 * 16_384))
+        // Requests need their tiles for a while: no view gives way to them.
+        let answers = Lock(0)
+        let requests = (0..<8).map { column in
+            let tile = TileCoordinate(level: 6, column: column, row: 63)
+            return cache.fetch(tile, of: layer, on: DispatchQueue(label: "test.requests")) { _ in
+                answers.withLock { $0 += 1 }
+            }
+        }
+        var seen: Set<[Int]> = []
+        let areAnswered = steps.reaches {
+            seen.insert(levels())
+            return answers.withLock { $0 } == requests.count
+        }
+        #expect(areAnswered && seen == [[6, 5]])
+        // The second one is not touched.
+        first.update(TileViewport(center: WorldPoint(x: 32, y: 32), width: 32, height: 32))
+        #expect(steps.reaches { levels() == [6, 6] && areComplete() })
+        #expect(second?.shortfall.bytes == 0)
+        first.update(ServiceSetup.viewport(900, 900))
+        #expect(steps.reaches { levels() == [5, 6] && areComplete() }, "\(cache.statistics)")
+        second = nil
+        #expect(steps.reaches { levels() == [6] && areComplete() })
+        #expect(first.shortfall.bytes == 0)
+    }
+
     @Test func sharesThatCannotBeAreRefused() throws {
         let cache = try TileCache(byteLimit: .mebibytes(2))
         let pyramid = try ServiceSetup.pyramid()

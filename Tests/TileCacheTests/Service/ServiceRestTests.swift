@@ -197,8 +197,8 @@ import Testing
     /// A view whose frame has needed tiles only cannot make room: it is not asked to draw while another one lacks some.
     @Test func aViewWithoutFallbacksIsNotAskedForRoom() throws {
         let service = VirtualService()
-        // Two views of twenty tiles each; tables take some 30 KB.
-        let cache = try uncompressed(.bytes(25 * 16_384 + 60_000), service)
+        // Two views of twenty tiles each, which stay so; tables take some 30 KB.
+        let cache = try uncompressed(.bytes(25 * 16_384 + 60_000), service, fitsLevels: false)
         let layer = try VirtualSource(service, latency: 5_000_000).add(to: cache, isBlocking: false)
         let (whole, short) = (ServiceSetup.quiet(cache, [layer]), ServiceSetup.quiet(cache, [layer]))
         draw(100, every: 10_000_000, of: whole, cache, service) { _ in ServiceSetup.viewport(1000, 1000) }
@@ -298,8 +298,13 @@ import Testing
     }
 
     /// A cache without the compressed tier.
-    private func uncompressed(_ limit: ByteCount, _ service: VirtualService) throws -> TileCache {
+    private func uncompressed(
+        _ limit: ByteCount,
+        _ service: VirtualService,
+        fitsLevels: Bool = true
+    ) throws -> TileCache {
         var configuration = TileCache.Configuration(byteLimit: limit)
+        configuration.fitsLevelToBudget = fitsLevels
         configuration.usesCompressedTier = false
         service.drive(&configuration)
         return try TileCache(configuration)
