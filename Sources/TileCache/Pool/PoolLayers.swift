@@ -95,6 +95,8 @@ struct PoolLayers: RandomAccessCollection {
     private(set) var haveShares = false
     /// Whether any layer's allowance is not the standard one.
     private(set) var haveAllowances = false
+    /// Whether any layer has had levels that are made of finer ones.
+    private(set) var haveSynthesizedLevels = false
     /// Whether unused memory is decommitted, since a layer was removed.
     private(set) var leaveMemory = false
 
@@ -110,6 +112,7 @@ struct PoolLayers: RandomAccessCollection {
         usedCount += 1
         haveShares = haveShares || layer.share != .all
         haveAllowances = haveAllowances || layer.allowance != .standard
+        haveSynthesizedLevels = haveSynthesizedLevels || layer.synthesizedLevels > 0
         return index
     }
 

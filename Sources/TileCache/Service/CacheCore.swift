@@ -137,7 +137,8 @@ final class CacheCore: Sendable {
                 byteLimit: state.pool.ledger.limit,
                 tiers: state.stores.isEmpty ? [] : state.layers.map(\.tiers),
                 allowances: state.pool.layers.haveAllowances ? state.pool.layers.map(\.allowance) : [],
-                synthesizedLevels: state.pool.layers.map(\.synthesizedLevels)
+                synthesizedLevels: state.pool.layers.haveSynthesizedLevels
+                    ? state.pool.layers.map(\.synthesizedLevels) : []
             )
         }
         guard let input else { return }
@@ -227,7 +228,7 @@ final class CacheCore: Sendable {
         var tiers: [LayerTiers?]
         /// Allowances by the layer's index; empty if all are standard.
         var allowances: [PrefetchAllowance]
-        /// Levels that are made of finer ones, by the layer's index.
+        /// Levels that are made of finer ones, by the layer's index; empty if there are none.
         var synthesizedLevels: [Int]
     }
 
