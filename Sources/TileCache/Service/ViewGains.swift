@@ -48,6 +48,10 @@ extension ViewRecord {
 extension ViewLayer {
     /// Whether a tile is drawn in place of a missing one.
     fileprivate func isFallback(_ key: TileKey, in viewport: TileViewport?, pool: borrowing PoolState) -> Bool {
+        // Tiles of one level do not overlap. Most tiles that land without being needed are of the view's level.
+        guard hasOwnList || key.level != needs.level, key.level <= needs.level + FrameComposer.descendantDepth else {
+            return false
+        }
         let rectangle = pyramid.worldRectangle(of: key.coordinate)
         let composer = FrameComposer(emitsPlacements: true, drawsCompressed: false, now: 0)
         let clip = ViewportClip(hasOwnList ? nil : viewport)
