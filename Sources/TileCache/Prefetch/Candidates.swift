@@ -41,7 +41,7 @@ struct Candidates: Sendable {
     private var index = TileIndex()
     private(set) var mayRepeat = false
     /// Candidates in the order of rows, by level.
-    var walks: [(level: Int, range: Range<Int>, grid: TileRange?)] = []
+    private(set) var walks: [(level: Int, range: Range<Int>, grid: TileRange?)] = []
 
     var byteCount: Int { places.count * MemoryLayout<Candidate>.stride + index.byteCount }
 

@@ -75,7 +75,7 @@ import Testing
             }
             view.center.x += speed.x / view.scale
             view.center.y = min(max(view.center.y + speed.y / view.scale, 10_000), 50_000)
-            for walk in all.policy.candidates.walks.indices { all.policy.candidates.walks[walk].grid = nil }
+            all.policy.candidates = all.policy.candidates.withoutGrids
             let (wishes, others) = (all.show(view), some.show(view))
             #expect(wishes.entries == others.entries && wishes.urgent == others.urgent, "step \(step)")
             #expect(wishes.keepValues == others.keepValues && wishes.first == others.first, "step \(step)")
@@ -212,5 +212,21 @@ import Testing
             return seen.records[slot].visits
         }
         #expect(visits == [1, 1, 2, 2, 2, 3])
+    }
+}
+
+extension Candidates {
+    /// The same without the grids of the walks: the next plan takes no candidates over.
+    fileprivate var withoutGrids: Candidates {
+        var same = Candidates()
+        same.begin(change: change, valuation: valuation, mayRepeat: mayRepeat)
+        for candidate in list {
+            _ = same.claim(candidate.key, as: same.count)
+            same.append(candidate)
+            for walk in walks where walk.range.upperBound == same.count {
+                same.noteWalk(ofLevel: walk.level, from: walk.range.lowerBound)
+            }
+        }
+        return same
     }
 }
