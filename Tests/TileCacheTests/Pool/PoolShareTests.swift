@@ -84,6 +84,29 @@ import Testing
         #expect(compressed.count >= 4)
     }
 
+    /// Full, a layer first evicts what it has compressed beyond the split between the tiers, to the byte.
+    @Test func theCompressedPartOfAFullLayerFollowsTheSplit() {
+        let small = pool(tiles: 16, LayerShare(maximum: 0.5)) {
+            $0.compressedTier = true
+            $0.compressedShare = 0.125
+        }
+        func demote(_ columns: Range<Int>) -> [Bool] {
+            for column in columns {
+                small.load(key(column, layer: 1))
+                small.demote(small.pool.beginDemotion(small.pool.table.find(key(column, layer: 1))))
+            }
+            return [small.pool.isFull(layer: 1), small.pool.hasFullCompressedShare(layer: 1)]
+        }
+        // Four blocks of a quarter of a tile are an eighth of its eight tiles; full with seven decoded ones beside them.
+        let before = demote(0..<4)
+        for column in 10..<17 { small.load(key(column, layer: 1)) }
+        let full = demote(0..<0)
+        let number = small.pool.table.find(key(10, layer: 1))
+        small.demote(small.pool.beginDemotion(number))
+        let beyond = demote(0..<0)
+        #expect(before == [false, false] && full == [true, false] && beyond == [true, true])
+    }
+
     /// A payload counts for its layer's share, to the byte.
     @Test(arguments: [(512, true), (513, false)])
     func payloadsStayWithinTheShare(bytes: Int, fits: Bool) throws {

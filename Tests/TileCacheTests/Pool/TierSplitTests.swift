@@ -56,4 +56,22 @@ import Testing
         for column in 0..<30 { small.need([column], &needs) }
         #expect(small.pool.split.compressedShare < TierSplit.start)
     }
+
+    /// A tile of one colour takes no room of either tier: its hits say nothing about the split.
+    @Test(arguments: [(DemotionResult.solid(7), 0.0), (.block(1024), 1.0)])
+    func hitsOnTilesOfOneColourDoNotMoveTheSplit(compressed: DemotionResult, direction: Double) {
+        let small = TilePool(tiles: 40) {
+            $0.compressedTier = true
+            $0.compressedShare = nil
+        }
+        small.compressed = compressed
+        var needs = ViewNeeds()
+        for column in 0..<TierSplit.demandsPerMove {
+            small.load(column)
+            small.demote(small.pool.beginDemotion(small.pool.table.find(key(column))))
+        }
+        #expect(small.decoded.isEmpty && small.resident.count == TierSplit.demandsPerMove)
+        for column in 0..<TierSplit.demandsPerMove { small.need([column], &needs) }
+        #expect(abs(small.pool.split.compressedShare - TierSplit.start - direction * TierSplit.step) < 1e-12)
+    }
 }
