@@ -1,8 +1,8 @@
 import CTileSQLite
 import CacheBenchKit
-import PanTraces
 import Testing
 
+@testable import PanTraces
 @testable import TileCache
 @testable import TileSources
 
@@ -41,29 +41,41 @@ import Testing
         { size in Array((begin + String(repeating: part, count: size / part.utf8.count) + end).utf8) }
     }
 
+    /// The kind of the first error of a trace; `nil` if it is read to its end.
+    private func error(ofTrace bytes: [UInt8]) -> PanTraceError.Kind? {
+        do throws(PanTraceError) {
+            let reader = try PanTraceReader(bytes: bytes)
+            while try reader.nextSample() != nil {}
+            return nil
+        } catch {
+            return error.kind
+        }
+    }
+
     @Test func traces() {
         let header = "# pan-trace: 1\n# viewport: 1000x470\n# world: 131072x131072\n# wraps_x: true\n# tile_size: 256\n"
         let columns = header + "time_s,center_x,center_y,scale\n"
-        let inputs: [String: (Int) -> [UInt8]] = [
-            "one line": repeated("", "x"), "header fields": repeated("# pan-trace: 1\n", "# a: b\n"),
-            "digits": repeated(columns + "0.", "0", "1,1,1,1"), "exponents": repeated(columns + "0,1e", "9"),
-            "commas": repeated(columns + "0,1,1,1", ","), "empty lines": repeated(columns + "0,1,1,1\n", "\n"),
-            "samples": { size in
-                Array((columns + (0..<size / 10).map { "\($0),1,1,1\n" }.joined()).utf8)
-            },
-        ]
-        var samples = 0
-        for (name, make) in inputs {
-            expectLinear(name, make: make) { bytes in
-                guard let reader = try? PanTraceReader(bytes: bytes) else { return }
-                while let sample = try? reader.nextSample() {
-                    _ = sample
-                    samples += 1
-                }
-            }
+        /// Longer lines are refused unread.
+        func line(_ begin: String, _ part: String, _ end: String = "") -> (Int) -> [UInt8] {
+            { size in repeated(begin, part, end)(min(size, LineReader.longestLine - 500)) }
         }
-        // The header is one that is read.
-        #expect(samples >= 3 * (100 + 1000 + 10_000))
+        // Of which a header has a thousand at most.
+        let field = "# a: " + String(repeating: "b", count: 100) + "\n"
+        let samples = { (size: Int) in
+            Array((columns + (0..<size / 10).map { "\($0),1,1,1\n" }.joined()).utf8)
+        }
+        let inputs: [(name: String, error: PanTraceError.Kind?, make: (Int) -> [UInt8])] = [
+            ("one line", .missingHeader, line("", "x")),
+            ("header fields", .missingColumns, repeated("# pan-trace: 1\n", field)),
+            ("digits", nil, line(columns + "0.", "0", "1,1,1,1")),
+            ("exponents", nil, line(columns + "0,1e", "0", "1,1,1")),
+            ("large exponents", .notFinite, line(columns + "0,1e", "9", ",1,1")),
+            ("commas", .wrongColumnCount, line(columns + "0,1,1,1", ",")),
+            ("empty lines", nil, repeated(columns + "0,1,1,1\n", "\n")), ("samples", nil, samples),
+        ]
+        for (name, kind, make) in inputs {
+            expectLinear(name, make: make) { #expect(error(ofTrace: $0) == kind, "\(name)") }
+        }
     }
 
     @Test func descriptors() {
