@@ -155,14 +155,21 @@ import Testing
             let before = scene.source.statistics
             scene.cache.invalidate(scene.layer, keepsStale: false)
             var pixels: [UInt8]?
-            // The cache retries transient failures; permanent ones end a round, so that no exchange is in flight.
+            var failed = before.failureCount
+            // Transient failures are retried; permanent ones end a round, so that no exchange is in flight.
             let isAnswered = settled {
                 pixels = scene.drawn()
                 let statistics = scene.source.statistics
                 let isFailed =
                     model.withLock { $0.isPermanent && $0.failures == statistics.failureCount }
                     && statistics.failureCount > before.failureCount
-                return pixels != nil || statistics.absent > before.absent || isFailed
+                if pixels != nil || statistics.absent > before.absent || isFailed { return true }
+                if statistics.failureCount > failed {
+                    failed = statistics.failureCount
+                    // Without the wait of a second.
+                    scene.cache.invalidate(scene.layer, keepsStale: false)
+                }
+                return false
             }
             let (delivered, wrong, failures) = model.withLock { ($0.delivered, $0.wrong, $0.failures) }
             let isRight = pixels == delivered.map { images[$0].pixels }
