@@ -168,6 +168,9 @@ extension PoolState {
     mutating func note(_ growth: Int, in account: Ledger.Account) {
         ledger.add(growth, to: account)
         noteTaken()
-        if growth < 0 { noteReturned() }
+        guard growth < 0 else { return }
+        noteReturned()
+        // It may be what a needed tile lacks, and nothing else may be under way.
+        if queue.lacksRoomForNeeds { effects.plans = true }
     }
 }

@@ -18,6 +18,32 @@ extension LayerStoreTests {
         }
     }
 
+    /// A needed tile that waits for the room of another one's copy for the stores is loaded once that is back.
+    @Test func copiesForStoresGiveTheirRoomBack() throws {
+        let scene = try StillScene(tiles: 64, workers: 2) { $0.grantsBookkeeping = false }
+        let store = MemoryStore()
+        let layer = try scene.cache.addLayer(
+            RunLengthSource(padding: 10_000),
+            pyramid: scene.pyramid,
+            options: LayerOptions(stores: LayerStores([store], dataSet: ["world"]))
+        )
+        let view = ServiceSetup.quiet(scene.cache, [layer])
+        let second = scene.tile(1)
+        let hasWaited = Lock(false)
+        store.afterPutting = {
+            // All but a few bytes of what the second tile takes.
+            let used = scene.cache.statistics.memory.used
+            scene.cache.byteLimit = .bytes(used.bytes + StillScene.tileBytes - 1000)
+            view.update(needing: [0, 1].map { NeededTile(layer: layer, tile: scene.tile($0)) })
+            #expect(scene.scheduler.runAll())
+            hasWaited.withLock { $0 = !scene.cache.isResident(second, of: layer) }
+        }
+        scene.need(0..<1, of: layer, view)
+        // No timer would help either.
+        #expect(scene.scheduler.settle(atMost: 10_000))
+        #expect(hasWaited.withLock { $0 } && scene.cache.isResident(second, of: layer))
+    }
+
     /// Stores compress and decompress with a codec of their own. It follows the limit, down to none, as the pool's do.
     @Test func theirCodecFollowsTheLimit() throws {
         let store = MemoryStore()

@@ -17,6 +17,7 @@ final class MemoryStore: DistantStore {
         var knowsAbsences = true
         var whileGetting: (@Sendable () -> Void)?
         var afterReading: (@Sendable () -> Void)?
+        var afterPutting: (@Sendable () -> Void)?
         var whileReadingGeneration: (@Sendable () -> Void)?
         var refuses: (@Sendable () -> Bool)?
         var storedGeneration: UInt64 = 0
@@ -58,6 +59,11 @@ final class MemoryStore: DistantStore {
     var afterReading: (@Sendable () -> Void)? {
         get { state.withLock { $0.afterReading } }
         set { state.withLock { $0.afterReading = newValue } }
+    }
+    /// Called once after an entry was put, before the call returns.
+    var afterPutting: (@Sendable () -> Void)? {
+        get { state.withLock { $0.afterPutting } }
+        set { state.withLock { $0.afterPutting = newValue } }
     }
     var whileReadingGeneration: (@Sendable () -> Void)? {
         get { state.withLock { $0.whileReadingGeneration } }
@@ -146,6 +152,9 @@ final class MemoryStore: DistantStore {
 
     func put(_ entry: TileStoreEntry, cost: Duration) -> TileStorePut {
         let bytes = entry.encoded()
+        let hook = afterPutting
+        afterPutting = nil
+        defer { hook?() }
         return state.withLock { state in
             guard state.answer == .accepted, let bytes else { return state.answer }
             state.entries[entry.key] = bytes
