@@ -32,6 +32,8 @@ struct Ledger {
         case codecs
         /// Buffers and filters of stores, and tiles that wait to be given to them.
         case stores
+        /// Copies of encoded tiles, until stores have them.
+        case copies
         /// Memory that sources report, such as directories.
         case sources
     }
@@ -116,6 +118,8 @@ extension PoolState {
         table.byteCount + pages.bookkeepingBytes + slots.bookkeepingBytes
             + (configuration.workers + loads.writtenOffCount) * MemoryLayout<Load?>.stride + ledger.accountBytes
     }
+    /// The same without copies for stores, which are soon gone. What has no room beside these alone may have it then.
+    var lastingBookkeepingBytes: Int { bookkeepingBytes - ledger[.copies] }
     /// All committed bytes, those being decommitted included: must never exceed the limit.
     var committedBytes: Int {
         slots.committedBytes + pages.committedBytes + ledger.leavingBytes + ledger.heldBytes + countedBookkeepingBytes

@@ -35,7 +35,8 @@ extension PoolState {
 
     /// Whether the limit has room for a tile of a layer, and other bytes beside it, at all.
     func fitsLimit(layer: Int, beside bytes: Int = 0) -> Bool {
-        slotBytes(ofLayer: layer) <= ledger.limit - countedBookkeepingBytes - bytes
+        let tables = configuration.grantsBookkeeping ? 0 : lastingBookkeepingBytes
+        return slotBytes(ofLayer: layer) <= ledger.limit - tables - bytes
     }
 
     /// Frees bytes for tables by evicting unneeded tiles; returns whether it succeeded.

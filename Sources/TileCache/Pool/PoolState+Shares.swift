@@ -42,7 +42,7 @@ extension PoolState {
     private func bytes(of share: Double) -> Int { Int(Double(ledger.limit) * share) }
 
     /// Bytes beside the tables and the pinned tiles, which are not evictable.
-    var unpinnedBytes: Int { max(ledger.limit - bookkeepingBytes - table.counts.allPinnedBytes, 0) }
+    var unpinnedBytes: Int { max(ledger.limit - lastingBookkeepingBytes - table.counts.allPinnedBytes, 0) }
 
     /// Maximum bytes of a layer's needed tiles after evicting all that may go, without what pinned ones have.
     ///

@@ -56,13 +56,13 @@ extension CacheCore {
         case .queued?: break
         case nil: if wasAsked { tiers.giveUp(ticket.key.coordinate) }
         }
-        if !encoded.isEmpty { perform { $0.pool.note(-encoded.count, in: .stores) } }
+        if !encoded.isEmpty { perform { $0.pool.note(-encoded.count, in: .copies) } }
     }
 
     /// Copies the encoded form of a tile for its stores, if there is room and a decoder that will read it.
     func noteEncoded(_ encoded: UnsafeRawBufferPointer, of ticket: LoadTicket, in notes: LoadNotes) {
         guard encoded.count > 0, notes.change({ $0.encoded.isEmpty }),
-            perform({ $0.layers[ticket.key.layer].decoder != nil && $0.pool.charge(encoded.count, to: .stores) })
+            perform({ $0.layers[ticket.key.layer].decoder != nil && $0.pool.charge(encoded.count, to: .copies) })
         else { return }
         notes.change { $0.encoded = Array(encoded) }
     }

@@ -44,6 +44,33 @@ extension LayerStoreTests {
         #expect(hasWaited.withLock { $0 } && scene.cache.isResident(second, of: layer))
     }
 
+    /// A view whose tiles fit the limit keeps its level while one of them is copied for the stores.
+    @Test func copiesForStoresMakeNoViewCoarser() throws {
+        /// Memory beside the tiles, and the level of the view in the end.
+        func run(_ limit: Int) throws -> (tables: Int, level: Int?) {
+            let scene = try StillScene(tiles: 0, bytes: limit, workers: 1) { $0.grantsBookkeeping = false }
+            let store = MemoryStore()
+            let layer = try scene.cache.addLayer(
+                RunLengthSource(padding: 10_000),
+                pyramid: scene.pyramid,
+                options: LayerOptions(stores: LayerStores([store], dataSet: ["world"]))
+            )
+            let view = ServiceSetup.quiet(scene.cache, [layer])
+            store.afterPutting = {
+                // Any plan.
+                scene.cache.prefetch([], of: layer)
+                #expect(scene.scheduler.runAll())
+            }
+            view.update(ServiceSetup.viewport(2000, 2000))
+            #expect(scene.scheduler.settle(atMost: 10_000))
+            return scene.cache.core.read { ($0.pool.bookkeepingBytes, $0.views[0]?.model.layers[0].needs.level) }
+        }
+        let roomy = try run(8 << 20)
+        let needed = 20 * StillScene.tileBytes
+        let tight = try run(roomy.tables + needed + 2000)
+        #expect(roomy.level == 6 && tight.level == 6)
+    }
+
     /// Stores compress and decompress with a codec of their own. It follows the limit, down to none, as the pool's do.
     @Test func theirCodecFollowsTheLimit() throws {
         let store = MemoryStore()
