@@ -222,9 +222,11 @@ struct ViewModel: Sendable {
         layers[index].importance = []
         let gaveWay = layers[index].gaveWay
         layers[index].gaveWay = false
-        collect(layer: index, level: 0, viewport)
-        noteLeast(layer: index, scratch.count, &pool)
-        if level > 0 { collect(layer: index, level: level, viewport) }
+        if fitsBudget {
+            collect(layer: index, level: 0, viewport)
+            noteLeast(layer: index, scratch.count, &pool)
+        }
+        if level > 0 || !fitsBudget { collect(layer: index, level: level, viewport) }
         if fitsBudget {
             let budget = budget(ofLayer: layers[index].layer, pool)
             while true {
