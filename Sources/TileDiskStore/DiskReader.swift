@@ -42,9 +42,8 @@ final class DiskReader: @unchecked Sendable {
         var found: EntryBytes?
         var isDenied = false
         try connection.run(
-            // The type and the length of a blob are known without its bytes.
             """
-            SELECT CASE WHEN typeof(e.header) = 'blob' AND length(e.header) <= ?2 THEN e.header END,
+            SELECT \(DiskSchema.header),
                 CASE WHEN typeof(p.bytes) = 'blob' AND length(p.bytes) <= ?2 THEN p.bytes END
             FROM entry e LEFT JOIN payload p ON p.id = e.id WHERE e.id = ?1
             """,

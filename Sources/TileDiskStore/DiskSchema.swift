@@ -15,6 +15,9 @@ enum DiskSchema {
         """,
         "CREATE TABLE payload(id INTEGER PRIMARY KEY, bytes BLOB)",
     ]
+    /// The header of an entry; empty if it is longer than any can be, which is forged. The type and the length of a blob
+    /// are known without its bytes.
+    static let header = "CASE WHEN typeof(header) = 'blob' AND length(header) <= 4096 THEN header END"
     /// "TCST", in the header of the file.
     private static let application = 0x5443_5354
 

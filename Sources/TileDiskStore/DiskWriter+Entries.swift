@@ -46,7 +46,7 @@ extension DiskWriter {
             var isSameHeader = false
             var growth = 0
             try connection.run(
-                "SELECT namespace, generation, checksum, uses, header FROM entry WHERE id = ?",
+                "SELECT namespace, generation, checksum, uses, \(DiskSchema.header) FROM entry WHERE id = ?",
                 .bits(id)
             ) { row in
                 uses = row.number(3)
@@ -184,7 +184,7 @@ extension DiskWriter {
         var headers: [HeaderChange] = []
         for (key, freshness) in renewals {
             let id = key.clusteredHash
-            try connection.run("SELECT header FROM entry WHERE id = ?", .bits(id)) { row in
+            try connection.run("SELECT \(DiskSchema.header) FROM entry WHERE id = ?", .bits(id)) { row in
                 guard let bytes = row.bytes(0), let read = try? TileStoreEntry.read(header: bytes),
                     read.entry.key == key
                 else { return }

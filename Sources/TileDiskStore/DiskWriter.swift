@@ -150,7 +150,7 @@ final class DiskWriter {
     /// Deletes an entry, unless another one was written since its header was read.
     func delete(_ id: UInt64, header: [UInt8]) throws(SQLFailure) {
         var isThere = false
-        try connection.run("SELECT header FROM entry WHERE id = ?", .bits(id)) { row in
+        try connection.run("SELECT \(DiskSchema.header) FROM entry WHERE id = ?", .bits(id)) { row in
             isThere = row.bytes(0)?.elementsEqual(header) ?? false
         }
         if isThere { try delete([id]) }

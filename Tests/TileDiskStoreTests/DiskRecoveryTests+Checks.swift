@@ -93,6 +93,7 @@ extension DiskRecoveryTests {
         #expect(store.cause(MadeEntry.key(2)) == .truncated)
         // The store has deleted it: it would hold a lock during the next statement.
         store.flush()
+        #expect(try Self.sql(folder, "SELECT count(*) FROM entry WHERE id = \(other)") == 0)
         _ = try Self.sql(folder, "UPDATE payload SET bytes = CAST(zeroblob(200) AS TEXT)")
         #expect(try read(most) == 0 && store.cause(MadeEntry.key(0)) == .truncated)
         // The store has deleted the other one.
