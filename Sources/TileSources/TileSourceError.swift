@@ -21,7 +21,10 @@ extension String {
         guard contains("@") else { return self }
         let parts = split(separator: "://", omittingEmptySubsequences: false)
         let rest = parts.dropFirst().map { part in
-            let host = part.prefix { !"/?# ".contains($0) }
+            var host = part.prefix { !"/?# ".contains($0) }
+            // What is no port may be a password with one of these characters, of an address that cannot be opened.
+            let port = host.last == "]" ? "" : host.drop { $0 != ":" }.split(separator: ":").last ?? ""
+            if !host.contains("@"), !port.utf8.allSatisfy({ 48...57 ~= $0 }) { host = part.prefix { $0 != " " } }
             return host.lastIndex(of: "@").map { "***" + part[$0...] } ?? String(part)
         }
         return ([String(parts[0])] + rest).joined(separator: "://")

@@ -37,6 +37,8 @@ import Testing
             ("pmtiles:HTTPS://u@h:1/a@b", "pmtiles:HTTPS://***@h:1/a@b"), ("http://u:p@q'\"@h?a@b", "http://***@h?a@b"),
             ("http://a:b@c/d: not http://e:f@g#h", "http://***@c/d: not http://***@g#h"), ("://@", "://***@"),
             ("http://h: not x@y", "http://h: not x@y"),
+            ("http://u:p/q#?@h/a: not b@c", "http://***@h/a: not b@c"), ("http://[::1]:80/@2x", "http://[::1]:80/@2x"),
+            ("http://[::1]/@2x", "http://[::1]/@2x"), ("http://h:80/@2x", "http://h:80/@2x"),
         ]
     ) func passwordsAreLeftOut(text: String, shown: String) {
         #expect("\(TileSourceError(text, text))" == "\(shown): \(shown)")
