@@ -13,13 +13,15 @@ enum Gzip {
         bytes.starts(with: [0x1F, 0x8B]) ? inflate(bytes, limit: limit, hold: hold) : .success(bytes)
     }
 
-    /// Decompresses the first member.
+    /// Decompresses all members that follow each other. What follows the last one is ignored, as by gzip.
     ///
     /// - Parameters:
+    ///   - onlyFirst: Whether to end with the first member.
     ///   - limit: Maximum bytes of the result; not more than twice that is allocated.
     ///   - hold: Counts the bytes in memory, `bytes` and the result's, before they are; returns whether there is room.
     static func inflate(
         _ bytes: [UInt8],
+        onlyFirst: Bool = false,
         limit: Int,
         hold: (Int) -> Bool = { _ in true }
     ) -> Result<[UInt8], TileLoadFailure> {
@@ -47,6 +49,7 @@ enum Gzip {
                 }
                 written += room - Int(stream.avail_out)
                 switch status {
+                case Z_STREAM_END where !onlyFirst && Self.begins(stream): inflateReset(&stream)
                 case Z_STREAM_END:
                     output.removeLast(output.count - written)
                     return .success(output)
@@ -64,5 +67,10 @@ enum Gzip {
                 }
             }
         }
+    }
+
+    /// Whether another member follows.
+    private static func begins(_ stream: z_stream) -> Bool {
+        UnsafeBufferPointer(start: stream.next_in, count: Int(stream.avail_in)).starts(with: [0x1F, 0x8B])
     }
 }

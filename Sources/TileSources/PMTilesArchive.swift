@@ -94,12 +94,16 @@ final class PMTilesArchive: Sendable {
 
     /// A tile's own bytes, from those in the archive.
     ///
-    /// - Parameter hold: Counts bytes in memory; returns whether there is room.
+    /// - Parameters:
+    ///   - mayContinue: Whether other tiles may follow. A tile has one member of gzip then.
+    ///   - hold: Counts bytes in memory; returns whether there is room.
     func decompressed(
         _ bytes: [UInt8],
+        mayContinue: Bool = false,
         hold: (Int) -> Bool = { _ in true }
     ) -> Result<[UInt8], TileLoadFailure> {
-        header.tileCompression == .gzip ? Gzip.inflate(bytes, limit: largestTile, hold: hold) : .success(bytes)
+        guard header.tileCompression == .gzip else { return .success(bytes) }
+        return Gzip.inflate(bytes, onlyFirst: mayContinue, limit: largestTile, hold: hold)
     }
 
     /// Gets a leaf directory, from memory or from the file.

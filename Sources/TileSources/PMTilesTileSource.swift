@@ -188,7 +188,7 @@ extension PMTilesArchive {
     fileprivate func tileSize() throws(TileSourceError) -> Int {
         let first = header.tiles.offset..<header.tiles.offset + min(header.tiles.length, Self.sample)
         guard !first.isEmpty else { throw TileSourceError(reader.name, "it has no tiles") }
-        if case .success(let image) = decompressed(try reader.readNow(first)),
+        if case .success(let image) = decompressed(try reader.readNow(first), mayContinue: true),
             let size = try? TileSize.of(image, reader.name)
         {
             return size

@@ -135,6 +135,7 @@ import Testing
 
     @Test func gzipIsBounded() throws {
         var random = SplitMix64(seed: 4)
+        let empty = MadePMTiles.gzip([])
         for size in [0, 1, 1000, 100_000] {
             let bytes = (0..<size).map { _ in UInt8(random.next() % 7) }
             let packed = MadePMTiles.gzip(bytes)
@@ -147,6 +148,12 @@ import Testing
             }
             // What follows is not read.
             #expect(try Gzip.inflate(packed + [1, 2, 3], limit: size).get() == bytes)
+            #expect(try Gzip.inflate(packed + empty + packed + [0x1F], limit: 2 * size).get() == bytes + bytes)
+            let cut = packed + packed.dropLast()
+            #expect(throws: TileLoadFailure.self) { try Gzip.inflate(cut, limit: 2 * size).get() }
+            if size > 0 {
+                #expect(throws: TileLoadFailure.self) { try Gzip.inflate(packed + packed, limit: 2 * size - 1).get() }
+            }
         }
         let bomb = MadePMTiles.gzip([UInt8](repeating: 0, count: 20 << 20))
         guard case .failure(let failure) = Gzip.inflate(bomb, limit: 1 << 20) else {

@@ -153,6 +153,10 @@ import Testing
         let server = try #require(RangeServer(bytes))
         let source = try PMTilesTileSource(server.address)
         #expect(server.asked.count == 2 && server.asked[0] == 0..<16_384)
+        // What follows the first tile is another one, of which a part has come.
+        let packed = try #require(RangeServer(Self.archive(0...4) { $0.tileCompression = 2 }.bytes()))
+        _ = try PMTilesTileSource(packed.address)
+        #expect(packed.asked.count == 2 && packed.asked[1].count == 1 << 16)
         let cache = try TileCache(byteLimit: .mebibytes(8), workers: 8)
         let layer = try source.addLayer(to: cache)
         let view = cache.makeView(layers: [layer], selection: TileLevelSelection(), policy: { NoPrefetch() })
