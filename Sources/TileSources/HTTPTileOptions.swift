@@ -8,7 +8,9 @@ public struct HTTPTileOptions: Hashable, Sendable {
     public var connections: Int
     /// Maximum time to connect, 1 ms to an hour. Default: 5 s.
     public var connectTimeout: Duration
-    /// Maximum time of one attempt, 1 ms to an hour. From its start to its last byte. Default: 15 s.
+    /// Maximum time of one attempt, 1 ms to an hour. From its start to its last byte. Default: 15 s. Opening a source
+    /// waits for all attempts of its requests, and for the pauses between them: about a minute with the defaults if a
+    /// server does not answer.
     public var timeout: Duration
     /// Maximum number of retries of a request, 0...20. Default: 3. Only transient failures are retried: time-outs,
     /// broken connections, truncated answers, and the statuses 408, 425, 429 and 500 and above.
