@@ -23,6 +23,12 @@ enum FileContents {
     }
 }
 
+/// What tells a file from others, whatever their paths.
+struct FileID: Equatable, Sendable {
+    var device: Int
+    var number: UInt
+}
+
 /// File operations of sources.
 enum Files {
     /// Maximum size of an image of a tile; larger files are not read.
@@ -106,6 +112,13 @@ enum Files {
     static func size(_ path: String) -> Int {
         var status = stat()
         return stat(path, &status) == 0 ? Int(status.st_size) : 0
+    }
+
+    /// What a file keeps when its content changes. `nil` if it does not exist.
+    static func id(_ path: String) -> FileID? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        return FileID(device: Int(truncatingIfNeeded: status.st_dev), number: UInt(truncatingIfNeeded: status.st_ino))
     }
 
     static func isFolder(_ path: String) -> Bool {

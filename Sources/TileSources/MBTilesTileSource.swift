@@ -25,6 +25,8 @@ public final class MBTilesTileSource: BlockingTileSource, TileDecoder, PyramidTi
     public let dataSet: [String]
 
     private let file: String
+    /// Another file at the path is another set.
+    private let fileID: FileID?
     private let rows: TileRowOrder
     private let tileSize: Int
     private let delivery: TileDelivery
@@ -49,6 +51,7 @@ public final class MBTilesTileSource: BlockingTileSource, TileDecoder, PyramidTi
     init(path: String, rows: TileRowOrder, options: TileSourceOptions, limits: DatabaseLimits) throws(TileSourceError) {
         try options.check(path)
         let log = path + "-wal"
+        fileID = Files.id(path)
         let own = DataSetName.file(path) + (Files.size(log) > 0 ? DataSetName.file(log) : [])
         let connection = try Connection(path, limits)
         let metadata = try MBTilesMetadata(connection.database, path)
@@ -88,13 +91,21 @@ public final class MBTilesTileSource: BlockingTileSource, TileDecoder, PyramidTi
 
     private func contents(of tile: TileCoordinate) -> FileContents {
         do {
-            let connection = try connections.withLock { $0.popLast() } ?? Connection(file, limits)
+            let connection = try connections.withLock { $0.popLast() } ?? opened()
             defer { connections.withLock { $0.append(connection) } }
             let zoom = zooms.lowerBound + tile.level
             return connection.contents(zoom, tile.column, rows.number(of: tile.row, zoom: zoom))
+        } catch let failure as TileLoadFailure {
+            return .failed(failure)
         } catch {
             return .failed(TileLoadFailure(.unreadable, "\(error)"))
         }
+    }
+
+    private func opened() throws -> Connection {
+        let connection = try Connection(file, limits)
+        guard Files.id(file) == fileID else { throw TileLoadFailure(.changed, RangeRule.changed) }
+        return connection
     }
 
     /// Decodes a tile from the database's bytes.

@@ -144,6 +144,31 @@ import Testing
         #expect(try source.loaded(0, 0, 0).image == image(2, 0, 0))
     }
 
+    /// A further connection would read the new file, under the old one's data set.
+    @Test func aFileThatWasReplacedIsNotRead() throws {
+        makeMap().close()
+        let within = Lock<(@Sendable () -> Void)?>(nil)
+        var limits = DatabaseLimits()
+        limits.now = {
+            within.withLock { body in
+                defer { body = nil }
+                return body
+            }?()
+            return MonotonicTime.now.nanoseconds
+        }
+        let options = TileSourceOptions()
+        let source = try MBTilesTileSource(path: path, rows: .fromBottom, options: options, limits: limits)
+        unlink(path)
+        let other = MadeMBTiles(path)
+        other.add(2, 0, rowFromBottom: 3, TestImage(width: 32, height: 32, seed: 9).png)
+        other.close()
+        within.withLock {
+            $0 = { #expect(throws: TileFailure.permanent) { _ = try source.loaded(0, 0, 0) } }
+        }
+        #expect(try source.loaded(0, 0, 0).image == image(2, 0, 0))
+        #expect(source.statistics.failures == [.changed: 1])
+    }
+
     @Test func whatIsNoMBTilesIsSaid() throws {
         #expect(message { _ = try MBTilesTileSource(path: "/nowhere.mbtiles") }.contains("there is no such file"))
         let text = folder.write(Array("no database, but long enough to look at".utf8), to: "text")
