@@ -49,7 +49,8 @@ TILECACHE_API tilecache_status tilecache_source_layer_options_init(
 /**
  * Opens tiles by their address and adds them as a layer with their own pyramid.
  *
- * Blocks while files are opened; an image is decoded and cut before this returns.
+ * Blocks while files are opened, and for about a minute if a server does not answer; an image is decoded and cut before
+ * this returns.
  *
  * @param address UTF-8: mbtiles:FILE, pmtiles:FILE or pmtiles:URL, tiff:FILE or tiff:URL, iiif:URL, wmts:URL, xyz:DIR,
  *        tms:DIR, zyx:DIR (each of the three with @2x before the colon), dzi:FILE, image:FILE, or the address of a
