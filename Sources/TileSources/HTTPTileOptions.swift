@@ -93,8 +93,13 @@ public struct HTTPTileOptions: Hashable, Sendable {
         try expect("largestTile", largestTile, .bytes(1) ... .gibibytes(1))
         try expect("keptAnswers", keptAnswers, .bytes(0) ... .gibibytes(1024))
         try expect("usesStale", usesStale, .zero ... .seconds(3650 * 86_400))
-        for header in headers where !header.contains(":") || header.utf8.contains(where: { $0 < 32 || $0 == 127 }) {
-            throw TileSourceError(subject, "a header line \"Name: value\" was expected, not \"\(header)\"")
+        for (index, header) in headers.enumerated()
+        where !header.contains(":") || header.utf8.contains(where: { $0 < 32 || $0 == 127 }) {
+            // Its text may be a key.
+            throw TileSourceError(
+                subject,
+                "a header line \"Name: value\" without control characters was expected; number \(index + 1) is none"
+            )
         }
     }
 }
