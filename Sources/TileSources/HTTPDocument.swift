@@ -33,7 +33,7 @@ final class HTTPDocument: HTTPJob {
 
     func holds(_ bytes: Int) -> Bool { true }
 
-    func wants(_ answer: HTTPAnswerHead) -> Bool { answer.status == 200 }
+    func wants(_ answer: HTTPAnswerHead) -> Bool { RetryRule.isDelivery(answer.status) }
 
     func end(_ answer: HTTPAnswerHead, _ options: HTTPTileOptions) -> FetchEnd {
         RetryRule.end(status: answer.status, absentStatuses: [], retryAfterSeconds: answer.retryAfterSeconds)

@@ -102,7 +102,7 @@ final class HTTPTileJob: HTTPJob {
 
     func holds(_ bytes: Int) -> Bool { request.holdsEncoded(.bytes(bytes)) }
 
-    func wants(_ answer: HTTPAnswerHead) -> Bool { answer.status == 200 }
+    func wants(_ answer: HTTPAnswerHead) -> Bool { RetryRule.isDelivery(answer.status) }
 
     func isAbsence(_ status: Int, _ options: HTTPTileOptions) -> Bool { options.absentStatuses.contains(status) }
 

@@ -65,7 +65,7 @@ enum RangeRule {
         let headers = answer.headers
         switch answer.status {
         case 206: break
-        case 200:
+        case let status where RetryRule.isDelivery(status):
             return refused(.range, "the server ignores Range: a part with the status 206 was expected")
         case 416: return refused(pin == nil ? .range : .changed, pin == nil ? "the file is empty" : changed)
         case 304: return refused(.status, "the status 304 was not asked for")

@@ -38,11 +38,15 @@ struct RetryRule {
     /// Longest `Retry-After` in seconds that is waited for while a source is opened: nothing can end that wait.
     static let longestOpening = 5
 
+    /// Whether a whole body is what was asked for. 203 is what a proxy makes of 200 if it has changed the body (RFC 9110,
+    /// 15.3.4).
+    static func isDelivery(_ status: Int) -> Bool { status == 200 || status == 203 }
+
     /// Determines the result of a status.
     static func end(status: Int, absentStatuses: Set<Int>, retryAfterSeconds: Int) -> FetchEnd {
         switch status {
         case _ where absentStatuses.contains(status): .absent
-        case 200: .delivered
+        case _ where isDelivery(status): .delivered
         case 304: .notModified
         default:
             .failed(

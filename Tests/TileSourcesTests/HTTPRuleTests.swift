@@ -48,6 +48,7 @@ import Testing
         for status in [408, 425, 429, 500, 502, 599] { #expect(wait(status, 1, 0) == 100) }
         #expect(RetryRule.end(status: 404, absentStatuses: [404], retryAfterSeconds: 0) == .absent)
         #expect(RetryRule.end(status: 200, absentStatuses: [404], retryAfterSeconds: 0) == .delivered)
+        #expect(RetryRule.end(status: 203, absentStatuses: [], retryAfterSeconds: 0) == .delivered)
         #expect(RetryRule.end(status: 304, absentStatuses: [404], retryAfterSeconds: 0) == .notModified)
         let many = RetryRule(retries: 20, backOff: 3_600_000)
         let end = FetchEnd.failed(.timeOut, message: "", mayPass: true)

@@ -72,6 +72,7 @@ import Testing
         #expect(cause(end(count: 9)) == .truncated && cause(end(count: 11)) == .truncated)
         #expect(cause(end(416, "bytes */0", pin: nil)) == .range && cause(end(416, "bytes */5")) == .changed)
         #expect(cause(end(304)) == .status && cause(end(404)) == .status && cause(end(204)) == .status)
+        #expect(cause(end(203)) == .range)
         guard case .failed(.range, let message, false, _) = end(200) else {
             Issue.record("a server that ignores Range is refused")
             return

@@ -15,11 +15,14 @@ final class DescribedServer: Sendable {
         let refused = Record<String>()
     }
 
-    init?() {
+    /// - Parameter status: Of each answer that has a body.
+    init?(status: Int = 200) {
         let shared = Shared()
         let server = ModelServer { request in
             shared.asked.add(request)
-            if let body = shared.answers.withLock({ $0[request.path] }) { return ModelServer.Answer(body: body) }
+            if let body = shared.answers.withLock({ $0[request.path] }) {
+                return ModelServer.Answer(status: status, body: body)
+            }
             shared.refused.add(request.path)
             return ModelServer.Answer(status: 400)
         }
