@@ -26,6 +26,7 @@ struct StressCommand: ParsableCommand {
             """
     )
 
+    // 104 days: 2^53 nanoseconds are a little more.
     @Option("Duration: 30s, 30min.", .time("(30s, 30min)", hours: 2496), default: "30s")
     var duration = usual.duration
 

@@ -73,6 +73,7 @@ package struct Learn: Sendable {
     /// For each trace, what all other traces of its source have taught.
     ///
     /// - Returns: Profiles by path; `nil` if it was stopped.
+    /// - Throws: `ReplayError` if no source has two traces.
     package func leavingOneOut(
         of paths: [String],
         shouldStop: @escaping @Sendable () -> Bool,
@@ -84,6 +85,9 @@ package struct Learn: Sendable {
             paths.indices.filter { paths[$0] != paths[left] && sources[$0] == sources[left] }.map { paths[$0] }
         }
         let all = others.reduce(0) { $0 + $1.count }
+        guard all > 0 else {
+            throw ReplayError("--learn leave-one-out learns from other traces of a source: expected at least two")
+        }
         let done = Lock(0)
         let profiles = try concurrently(paths.count) { index in
             try profile(of: others[index], shouldStop: shouldStop) { _ in

@@ -147,7 +147,7 @@ struct ReplayCard {
             ("useful", prefetch.useful), ("late", prefetch.late), ("wasted", prefetch.wasted),
             ("cancelled", prefetch.cancelled),
         ].map { part($0, $1, of: prefetch.started) }
-        let sizes = prefetch.sizes + (prefetch.requests == prefetch.started ? "" : ", with stores")
+        let sizes = prefetch.sizes + (prefetch.requests == prefetch.started ? "" : ", stores included")
         lines.append(row("  requests", prefetch.requests, sizes))
         return lines + (prefetch.heldBack > 0 ? [row("  held back", prefetch.heldBack, "times, by a ceiling")] : [])
     }

@@ -13,12 +13,13 @@ package enum ZoomoutText {
         }
         var text = columns(lines, leading: 0)
         let checks = report.checks
+        let outcome = checks.failure.map { "FAILED: \($0)" } ?? "passed"
         text += [
             "",
             "needed     at most \(checks.mostNeededTiles) of \(checks.tileBound) tiles in any frame",
             "peak       at most \(bytes: checks.largestPeakBytes) of \(bytes: checks.byteLimit), "
                 + "\(checks.largestToMedianPeak.map { Figures.decimal($0, places: 2) } ?? "-") times the median",
-            "checks     \(report.rows.isEmpty ? "none: no factor was done" : checks.failure.map { "FAILED: \($0)" } ?? "passed")",
+            "checks     " + (report.rows.isEmpty ? "none: no factor was done" : outcome),
             "",
         ]
         text += ReplayText.optionLines(report.configuration, style: .plain)

@@ -122,12 +122,13 @@ struct Planner: Sendable {
         allPolicies(of: views) { $0.isSettled }
     }
 
-    /// Whether the last plan holds while the views go on as before, and nothing of it is left to load.
-    func isReusable(on views: [(id: Int, snapshot: ViewSnapshot)]) -> Bool {
-        allPolicies(of: views) { $0.isReusable }
+    /// Whether a plan holds while the views go on as before, and nothing of it is left to load. Not if it leaves needed
+    /// tiles out: these are loaded once the view slows down.
+    func isReusable(on views: [(id: Int, snapshot: ViewSnapshot)], _ plan: Plan) -> Bool {
+        !plan.leavesNeedsOut && allPolicies(of: views) { $0.isReusable }
     }
 
-    /// Whether all policies of views satisfy a condition. Not if a view has a destination, or a list of its own.
+    /// Whether all policies of views satisfy a condition. Not if a view has a destination.
     private func allPolicies(
         of views: [(id: Int, snapshot: ViewSnapshot)],
         satisfy condition: (any PrefetchPolicy) -> Bool

@@ -204,16 +204,17 @@ extension CoreState {
         return nil
     }
 
-    /// Whether an update requires a plan. Not if the view is at rest, nor if nothing is in flight, the newest plan for
-    /// the same state is final, and the view stands still or goes on as in that plan.
+    /// Whether an update requires a plan. Not if the view is at rest. Nor if nothing is in flight or has changed since
+    /// the newest plan, and that plan is final for a view that stands still, or holds for one that goes on.
     borrowing func wantsPlan(for view: borrowing ViewRecord, now: Int64) -> Bool {
         let isUnderWay = view.model.hasMoved || view.model.isHeadingElsewhere(at: now)
         if !isUnderWay, view.model.hasRested(at: now) { return false }
         // Diagnostics require the expected rectangle.
         guard pool.loads.count == 0, !view.isDiagnosed(at: now), let newest = planning.newest else { return true }
-        let isFinal = newest.isSettled && !isUnderWay
-        let isReused = newest.isReusable && pool.queue.isDone && view.model.goesOn(at: now)
-        return !(isFinal || isReused) || !pool.counters.isUnchanged(since: newest.counters)
+        if newest.isSettled, !isUnderWay { return !pool.counters.isUnchanged(since: newest.counters) }
+        // With refusals: an entry that was short of room is left to load.
+        return !newest.isReusable || !pool.queue.isDone || pool.counters != newest.counters
+            || !view.model.goesOn(at: now)
     }
 
     /// Whether new room requires a plan. At rest only needed and requested tiles count: prefetches would evict each other.

@@ -106,7 +106,7 @@ final class CacheCore: Sendable {
         let workers = configuration.workers
         let input = perform { state -> PlanInput? in
             guard !state.isShutDown else { return nil }
-            let now = clock()
+            let now = MonotonicTime.bounded(clock())
             if state.finishRemovals() { state.effects.plans = true }
             state.planning.begin()
             let isSettling = state.pool.settleLimit()
@@ -173,7 +173,7 @@ final class CacheCore: Sendable {
             let made = FinishedPlan(
                 counters: input.counters,
                 isSettled: planner.isSettled(on: input.views),
-                isReusable: planner.isReusable(on: input.views)
+                isReusable: planner.isReusable(on: input.views, plan)
             )
             return (plan, made, expected, learned)
         }

@@ -5,7 +5,7 @@ struct PlanningState: Sendable {
     private(set) var isMaking = false
     /// Whether removed layers wait for the end of that plan.
     private var hasWaitingRemoval = false
-    /// The newest plan, unless another one is queued or being made.
+    /// The newest plan, unless another one is being made.
     private(set) var newest: FinishedPlan?
 
     /// Queues a plan; returns whether none was queued.

@@ -18,7 +18,7 @@ package final class VirtualCache {
     private var changes = 0
     /// Whether a further frame of the only view at the same viewport would change nothing.
     private var isSettled = false
-    /// Counters before the newest plan, if it holds while the only view goes on as before.
+    /// Counters before the newest plan, if it holds while views go on as before.
     private var reusableCounters: PoolCounters?
     /// Time from which on a prefetch that a ceiling has held back may begin; `.max` if there is none.
     package private(set) var replanAt = Int64.max
@@ -164,10 +164,8 @@ package final class VirtualCache {
 
     /// Whether a frame needs no plan, since the view goes on as in the newest one, of which nothing is left to load.
     private func isPlanReused(by view: ViewModel, at now: Int64) -> Bool {
-        guard views.count == 1, work.count == 0, pool.queue.isDone, now < replanAt, let before = reusableCounters else {
-            return false
-        }
-        return view.goesOn(at: now) && pool.counters.isUnchanged(since: before)
+        work.count == 0 && pool.queue.isDone && now < replanAt && view.goesOn(at: now)
+            && pool.counters == reusableCounters
     }
 
     /// Makes a plan; returns whether another one would equal it.
@@ -201,13 +199,14 @@ package final class VirtualCache {
         let snapshots = views.indices.map { (id: $0, snapshot: views[$0].takeSnapshot(at: now)) }
         let counters = pool.counters
         let start = measuresPlans ? MonotonicTime.ofThread.nanoseconds : 0
-        pool.install(planner.makePlan(of: snapshots, context: context))
+        let plan = planner.makePlan(of: snapshots, context: context)
+        reusableCounters = planner.isReusable(on: snapshots, plan) ? counters : nil
+        pool.install(plan)
         if measuresPlans {
             planMicroseconds = Double(MonotonicTime.ofThread.nanoseconds - start) / 1000
             let needed = views.reduce(0) { $0 + $1.layers.reduce(0) { $0 + $1.needs.tiles.count } }
             maximumNeededTiles = max(maximumNeededTiles, needed)
         }
-        reusableCounters = planner.isReusable(on: snapshots) ? counters : nil
         return planner.isSettled(on: snapshots)
     }
 

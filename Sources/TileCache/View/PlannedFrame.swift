@@ -24,10 +24,9 @@ struct FrameStep: Hashable, Sendable {
 
 /// The frame of a view that its newest plan is for.
 ///
-/// While the view goes on like this, a new plan would start the same loads a few frames earlier at most.
+/// While the view goes on like this, a new plan would start no load, or some a few frames earlier.
 struct PlannedFrame: Sendable {
-    /// Maximum age, in nanoseconds. With 0.2 s `balabit_drag` hits .004 less at 6 x 150 ms, without a maximum
-    /// `gps_follow` .14 less.
+    /// Maximum age, in nanoseconds. With 0.2 s `balabit_drag` hits .004 less at 6 x 150 ms.
     static let maximumAge: Int64 = 100_000_000
     /// Maximum way of the view since, in screen pixels: an eighth of a usual tile. Without it `touch` hits .005 less at
     /// 6 x 150 ms, and generated flings .008 less.
@@ -35,7 +34,7 @@ struct PlannedFrame: Sendable {
     /// Maximum difference of the step between two frames, relative to the planned one. With 1, `balabit_drag` hits .004
     /// less; 0.25 saves a twelfth of the time less.
     static let maximumDifference = 0.5
-    /// The same in screen pixels, for slow views.
+    /// Minimum of that, in screen pixels: for slow views.
     static let leastDifference = 2.0
 
     let viewport: TileViewport
@@ -46,8 +45,8 @@ struct PlannedFrame: Sendable {
 
     /// Whether a later frame goes on like this one. A zoom does not, nor does the start of a movement.
     func holds(for viewport: TileViewport, _ step: FrameStep, needsVersion: UInt64, now: Int64) -> Bool {
-        guard needsVersion == self.needsVersion, now - time < Self.maximumAge else { return false }
-        if viewport == self.viewport, step.length == 0, !step.isZoom { return true }
+        guard needsVersion == self.needsVersion, now >= time, now - time < Self.maximumAge else { return false }
+        if viewport == self.viewport { return step == FrameStep() && self.step == FrameStep() }
         let way = FrameStep(from: self.viewport, to: viewport)
         return self.step.length > 0 && !self.step.isZoom && !way.isZoom
             && max(abs(way.x), abs(way.y)) <= Self.maximumWay

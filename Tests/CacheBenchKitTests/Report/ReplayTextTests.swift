@@ -142,7 +142,7 @@ import Testing
         var report = ReplayReport.busy(name: "drag.csv", source: "touch")
         report.prefetch.requests = 390
         let card = ReplayText.text(.only(report))
-        #expect(card.contains("  requests                     390   100.0 MiB, 75.0 MiB drawn, with stores\n"))
+        #expect(card.contains("  requests                     390   100.0 MiB, 75.0 MiB drawn, stores included\n"))
     }
 
     @Test func everyLineFitsATerminal() {

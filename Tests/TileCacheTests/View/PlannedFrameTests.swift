@@ -2,7 +2,7 @@ import Testing
 
 @testable import TileCache
 
-/// A plan is kept while the view goes on as in its frame, and nothing of it is left to load. Worked out by hand, at 60 Hz.
+/// A plan is kept while the view goes on as in its frame, and nothing of it is left to load. By hand, at 60 Hz.
 @Suite struct PlannedFrameTests {
     /// One frame: how far the view moves, and what else changes.
     struct Move: Sendable {
@@ -29,9 +29,10 @@ import Testing
         (moves([1, 3, 1, 3.5, 1]), [1, 4, 5]),
         // A stop is another step; then the view rests.
         (moves([4, 4, 0, 0, 0, 4]), [1, 3, 6]),
+        (moves([4, 0, 0, 4]), [1, 2, 4]),
         (moves([2, 2, 0, 2]), [1]),
         // A zoom is never expected to go on.
-        ([Move(scale: 1.001), Move(scale: 1.002), Move(scale: 1.002), Move(x: 4, scale: 1.002)], [1, 2, 4]),
+        ([Move(scale: 1.001), Move(scale: 1.002), Move(scale: 1.002), Move(x: 4, scale: 1.002)], [1, 2, 3, 4]),
         ([Move(x: 4), Move(x: 4, scale: 1.001), Move(x: 4, scale: 1.001), Move(x: 4, scale: 1.001)], [1, 2, 3]),
         ([Move(x: 4), Move(x: 4, hasDestination: true), Move(x: 4)], [1, 2, 3]),
     ]
@@ -48,37 +49,54 @@ import Testing
     static let frame: Int64 = 16_666_667
 
     @Test(arguments: 0..<cases.count, [false, true]) func replaysKeepPlans(_ number: Int, isReusable: Bool) throws {
+        let moves = Self.cases[number].moves
+        let planned = try plannedFrames(ofReplay: moves, StillPolicy(isReusable: isReusable), loading: 1_000_000)
+        #expect(planned == (isReusable ? Self.cases[number].planned : Array(1...moves.count)))
+    }
+
+    /// A load in flight, and needed tiles that are left out until the view slows down, need a plan in each frame.
+    @Test func noPlanIsKeptMeanwhile() throws {
+        let (moves, all) = (Self.moves([4, 4, 4, 4]), [1, 2, 3, 4])
+        let loading = StillPolicy(isReusable: true)
+        #expect(try plannedFrames(ofReplay: moves, loading, loading: 10_000_000_000) == all)
+        let leaving = StillPolicy(isReusable: true, leavesNeedsOut: true)
+        #expect(try plannedFrames(ofReplay: moves, leaving, loading: 1_000_000) == all)
+        #expect(try plannedFrames(ofService: moves, leaving) == all)
+    }
+
+    private func plannedFrames(ofReplay moves: [Move], _ policy: StillPolicy, loading span: Int64) throws -> [Int] {
         var options = VirtualCache.Options()
         options.byteLimit = 64 * StillScene.tileBytes
-        let cache = VirtualCache(options: options, expectedLatency: 1_000_000) { _, _ in 1_000_000 }
+        let cache = VirtualCache(options: options, expectedLatency: span) { _, _ in span }
         let layer = cache.addLayer(tileBytes: StillScene.tileBytes)
-        let policy = StillPolicy(isReusable: isReusable)
         let view = cache.addView(layers: [(layer, try ServiceSetup.pyramid(), policy)])
         var time: Int64 = 0
-        let planned = plannedFrames(Self.cases[number].moves) { viewport, destination in
+        return plannedFrames(moves) { viewport, destination in
             let before = cache.pool.queue.epoch
             time += Self.frame
             cache.frame(view: view, viewport, at: time, destination: destination(time))
             return cache.pool.queue.epoch != before
         }
-        #expect(planned == (isReusable ? Self.cases[number].planned : Array(1...Self.cases[number].moves.count)))
     }
 
     @Test(arguments: 0..<cases.count, [false, true]) func servicesKeepPlans(_ number: Int, isReusable: Bool) throws {
+        let moves = Self.cases[number].moves
+        let planned = try plannedFrames(ofService: moves, StillPolicy(isReusable: isReusable))
+        #expect(planned == (isReusable ? Self.cases[number].planned : Array(1...moves.count)))
+    }
+
+    private func plannedFrames(ofService moves: [Move], _ policy: StillPolicy) throws -> [Int] {
         let clock = FrameClock()
         let scene = try StillScene(tiles: 64) { $0.clock = { clock.now } }
         let layer = try scene.plainLayer()
-        let view = scene.cache.makeView(layers: [layer], selection: TileLevelSelection()) {
-            StillPolicy(isReusable: isReusable)
-        }
-        let planned = plannedFrames(Self.cases[number].moves) { viewport, destination in
+        let view = scene.cache.makeView(layers: [layer], selection: TileLevelSelection(), policy: { policy })
+        return plannedFrames(moves) { viewport, destination in
             let before = epoch(scene)
             clock.now += Self.frame
             view.update(viewport, destination: destination(clock.now))
             scene.run()
             return epoch(scene) != before
         }
-        #expect(planned == (isReusable ? Self.cases[number].planned : Array(1...Self.cases[number].moves.count)))
     }
 
     /// Frames that made a plan, after a rest in which everything was loaded.
@@ -98,7 +116,7 @@ import Testing
 
     private func epoch(_ scene: StillScene) -> UInt32 { scene.cache.core.lock.withLock { $0.pool.queue.epoch } }
 
-    /// Other needed tiles, a load in flight, and an entry without room need a plan in each frame.
+    /// Other needed tiles need a plan, and so does an entry that was short of room or refused.
     @Test func aPlanIsKeptOnlyIfNothingIsLeftToDo() throws {
         let clock = FrameClock()
         let scene = try StillScene(tiles: 64) { $0.clock = { clock.now } }
@@ -124,6 +142,9 @@ import Testing
         while isPlanned() {}
         scene.cache.core.lock.withLock { _ = $0.pool.queue.passForRoom(refused, hasShares: false, isFull: false) }
         #expect(isPlanned())
+        while isPlanned() {}
+        scene.cache.core.lock.withLock { $0.pool.counters.refusals += 1 }
+        #expect(isPlanned())
     }
 }
 
@@ -135,6 +156,11 @@ private final class FrameClock: @unchecked Sendable {
 /// Wishes for nothing.
 private struct StillPolicy: PrefetchPolicy {
     let isReusable: Bool
+    var leavesNeedsOut = false
+
     mutating func observe(_ frame: FrameObservation) {}
-    mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {}
+
+    mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {
+        if leavesNeedsOut { wishes.hopeless = Array(target.needed.prefix(1)) }
+    }
 }

@@ -17,7 +17,8 @@ package enum ComparePage {
         let pooled = sources.count > 1 ? Self.pooled(report.totals) : report.totals
         let ahead = Self.atMost(pooled, oracle: false)
         if let best = ahead.first, best.hitRate != nil {
-            let policy = best.policy + (ahead.count > 1 ? " and \(ahead.count - 1) more" : "")
+            let others = ahead.map(\.policy).unique.count - 1
+            let policy = best.policy + (others > 0 ? " and \(others) more" : "")
             var figures = [
                 (policy, "most hits of policies that do not know the future"),
                 (Figures.percent(best.hitRate), "its hit rate at \(bytes: best.byteLimit)"),
@@ -127,9 +128,10 @@ package enum ComparePage {
             Axis(title: "memory limit", unit: .bytes, upTo: largest, tickCount: size.xTicks)
         }
         let ahead = atMost(rows, oracle: false)
+        let equally = ahead.map(\.policy).unique.count - 1
         var sentence =
             "With \(bytes: ahead.first?.byteLimit ?? Int(largest)) \(ahead.first?.policy ?? Figures.none) hits "
-            + Figures.percent(ahead.first?.hitRate) + (ahead.count > 1 ? " (so do \(ahead.count - 1) more)" : "")
+            + Figures.percent(ahead.first?.hitRate) + (equally > 0 ? " (so do \(equally) more)" : "")
         if let oracle = atMost(rows, oracle: true).first {
             sentence += ", the oracle, which knows the future, \(percent: oracle.hitRate)"
         }
