@@ -138,9 +138,10 @@ public final class TileView: Sendable {
     /// Coarser ones are drawn until they do. Pinned tiles that are resident take their part of the limit, and do not
     /// count as needed.
     ///
-    /// Tiles that several views need count once. Each view may have an equal part of the limit, and more if others
-    /// leave it: one that comes later takes no room from others beyond its part. A view that became coarser for others
-    /// is finer again once an eighth of the room would be left.
+    /// Tiles that several views need count once. Each layer of a view may have an equal part of the limit, and more if
+    /// others leave it: one that comes later takes no room from others beyond its part. A view that became coarser for
+    /// others is finer again once an eighth of the room, or of its part, would be left. Coarsest levels and lists of
+    /// ``update(needing:)`` always fit beside other views: if these exceed the limit together, tiles wait.
     ///
     /// Without ``TileCache/Configuration/fitsLevelToBudget`` the tiles under a viewport are not compared with the limit.
     /// It is then 0, unless there is no room to list all of them.

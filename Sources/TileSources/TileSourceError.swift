@@ -23,8 +23,10 @@ extension String {
         let rest = parts.dropFirst().map { part in
             var host = part.prefix { !"/?# ".contains($0) }
             // What is no port may be a password with one of these characters, of an address that cannot be opened.
-            let port = host.last == "]" ? "" : host.drop { $0 != ":" }.split(separator: ":").last ?? ""
-            if !host.contains("@"), !port.utf8.allSatisfy({ 48...57 ~= $0 }) { host = part.prefix { $0 != " " } }
+            let end = host.lastIndex(of: "]").map { host[$0...].dropFirst() } ?? host
+            let port = end.firstIndex(of: ":").map { end[$0...].dropFirst() } ?? "0"
+            let isPort = !port.isEmpty && port.utf8.allSatisfy { 48...57 ~= $0 }
+            if !host.contains("@"), !isPort { host = part.prefix { $0 != " " } }
             return host.lastIndex(of: "@").map { "***" + part[$0...] } ?? String(part)
         }
         return ([String(parts[0])] + rest).joined(separator: "://")

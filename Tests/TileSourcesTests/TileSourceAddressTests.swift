@@ -38,6 +38,7 @@ import Testing
             ("http://a:b@c/d: not http://e:f@g#h", "http://***@c/d: not http://***@g#h"), ("://@", "://***@"),
             ("http://h: not x@y", "http://h: not x@y"),
             ("http://u:p/q#?@h/a: not b@c", "http://***@h/a: not b@c"), ("http://[::1]:80/@2x", "http://[::1]:80/@2x"),
+            ("http://u:#secret@h/a", "http://***@h/a"), ("http://u:a:1/b@h/", "http://***@h/"),
             ("http://[::1]/@2x", "http://[::1]/@2x"), ("http://h:80/@2x", "http://h:80/@2x"),
         ]
     ) func passwordsAreLeftOut(text: String, shown: String) {

@@ -1065,6 +1065,9 @@ TILECACHE_API tilecache_status tilecache_view_set_margin(tilecache_view *view, i
  * Reads the bytes that the needed tiles would take if they exceed the limit, alone or with those of other views; 0 if
  * they fit. Resident pinned tiles take their part of the limit, and do not count as needed.
  *
+ * Coarsest levels and the renderer's own lists always fit beside other views: if these exceed the limit together, tiles
+ * wait.
+ *
  * Without the configuration's fits_level_to_budget the tiles under a viewport are not compared with the limit: 0, unless
  * there is no room to list all of them.
  */

@@ -118,8 +118,10 @@ struct Entry {
     var isInUse: Bool { isKept || leaseCount > 0 }
     /// Whether its pixels are not evictable, leased or not.
     var isKept: Bool { needCount > 0 || flags.contains(.pinned) }
-    /// Whether it takes room for a view. What a pinned tile has does not count.
-    var takesRoomForViews: Bool { viewCount > 0 && !(flags.contains(.pinned) && residency.isDecoded) }
+    /// Whether it takes room for a view, or will. What a pinned tile has does not count.
+    var takesRoomForViews: Bool {
+        viewCount > 0 && !isUnavailable && !(flags.contains(.pinned) && residency.isDecoded)
+    }
     /// Whether it failed for good.
     var isLost: Bool { flags.contains(.failed) && retryAt == .max }
     /// Whether it has no pixels, and no load will bring any.

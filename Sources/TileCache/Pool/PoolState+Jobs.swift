@@ -281,14 +281,14 @@ extension PoolState {
         case .absent:
             counters.loads.absent += 1
             if table[number].residency.isResident { detachPixels(of: number, cause: .replaced) }
-            table.stage(number) {
+            change(number) {
                 $0.flags.subtract(.remembered)
                 $0.flags.insert(.absent)
             }
         case .failed(let isPermanent, let retryAfter):
             counters.loads.failed += 1
             let retryAt = backOff(number, first: configuration.retryDelay, atLeast: retryAfter ?? 0, now: now)
-            table.stage(number) {
+            change(number) {
                 $0.flags.insert(.failed)
                 $0.retryAt = isPermanent ? .max : retryAt
             }

@@ -51,7 +51,8 @@ extension PoolState {
         now: Int64
     ) {
         let tiles = Array(tiles.prefix(chargeNeeds(tiles.count, &needs)))
-        noteNeeds()
+        // Without memory for all they may be the same.
+        if tiles != needs.tiles { noteNeeds() }
         noteIndices(of: needs)
         var entries: [EntryID] = []
         var missingSince: [Int64] = []
@@ -103,7 +104,8 @@ extension PoolState {
         }
     }
 
-    /// Bytes of a layer's tiles that other views need and a view would not, if it needed these.
+    /// Bytes of a layer's tiles that other views need and a view would not, if it needed these. Less what these do not
+    /// take, since they are absent or have failed for good.
     mutating func bytes(ofLayer layer: Int, besideView needs: borrowing ViewNeeds, needing tiles: [TileKey]) -> Int {
         noteIndices(of: needs)
         // Those that the view needs alone, and those that others need too.
@@ -114,9 +116,13 @@ extension PoolState {
         }
         for tile in tiles {
             let number = table.find(tile)
-            guard number != .none, table.pointer(number).pointee.takesRoomForViews else { continue }
-            let isOwn = notedIndex(of: number, in: needs.entries) != nil
-            if table.pointer(number).pointee.viewCount > (isOwn ? 1 : 0) { count += 1 }
+            guard number != .none else { continue }
+            let entry = table.pointer(number)
+            let own = notedIndex(of: number, in: needs.entries) == nil ? 0 : 1
+            // Its own without pixels take no room either.
+            if entry.pointee.isUnavailable || (entry.pointee.takesRoomForViews && entry.pointee.viewCount > own) {
+                count += 1
+            }
         }
         return layers[layer].neededBytes - count * slotBytes(ofLayer: layer)
     }

@@ -102,7 +102,7 @@ extension PoolState {
         counters.loads.refused += 1
         // Memory is available again as soon as other loads end, sooner than a server recovers.
         let retryAt = backOff(number, first: max(configuration.retryDelay / 5, 1), now: now)
-        table.stage(number) {
+        change(number) {
             $0.flags.insert(.refused)
             $0.refusedPages = load.refusedPages ?? 0
             $0.retryAt = retryAt

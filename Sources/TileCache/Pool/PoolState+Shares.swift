@@ -48,7 +48,10 @@ extension PoolState {
     ///
     /// - Parameter keepsNeeded: Whether what views need of other layers stays. Default: false.
     func attainableBytes(ofLayer layer: Int, keepsNeeded: Bool = false) -> Int {
-        guard layers.haveShares || keepsNeeded else { return unpinnedBytes }
+        guard layers.haveShares else {
+            let others = keepsNeeded ? table.counts.neededBytes - layers[layer].neededBytes : 0
+            return max(unpinnedBytes - others, 0)
+        }
         // Pinned tiles of a layer are within its guarantee.
         let others = layers.indices.reduce(0) {
             guard $1 != layer else { return $0 }

@@ -50,7 +50,7 @@ extension PoolState {
 
     private mutating func invalidate(_ affected: [EntryID], layer: Int, dropsAtOnce: Bool) {
         for number in affected where number != .none {
-            table.stage(number) {
+            change(number) {
                 $0.flags.subtract(.remembered)
                 $0.attempts = 0
             }

@@ -26,9 +26,9 @@ struct PoolState: ~Copyable {
     var effects = PoolEffects()
     /// Tiles examined by searches for a victim.
     private(set) var evictionSteps = 0
-    /// Incremented when the needed tiles of a view change.
+    /// Incremented when the needed tiles of a view change, or take less room.
     private(set) var needVersion: UInt64 = 0
-    /// Number of layers of views that need tiles, one of two views twice, and the bytes that they need at least.
+    /// Number of layers of all views that need tiles, a layer of two views twice, and the bytes that they need at least.
     private(set) var claimCount = 0
     private(set) var leastBytes = 0
 
@@ -145,7 +145,9 @@ struct PoolState: ~Copyable {
         let pinned = table.counts.allPinnedBytes - before.allPinnedBytes
         if pinned != 0 { layers.change(layer) { $0.pinnedBytes += pinned } }
         let needed = table.counts.neededBytes - before.neededBytes
-        if needed != 0 { layers.change(layer) { $0.neededBytes += needed } }
+        guard needed != 0 else { return }
+        layers.change(layer) { $0.neededBytes += needed }
+        if needed < 0 { noteNeeds() }
     }
 
     /// Changes an entry and its list. The counts do not depend on the change.

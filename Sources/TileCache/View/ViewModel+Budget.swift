@@ -42,8 +42,9 @@ extension ViewModel {
         return false
     }
 
-    /// Whether a level gave way to other views, and their needs have changed since.
+    /// Whether a level gave way to other views or layers, and their needs have changed since.
     func mayBecomeFiner(_ pool: borrowing PoolState) -> Bool {
-        pool.needVersion != fittedVersion && layers.contains { $0.gaveWay }
+        for layer in layers where layer.gaveWay && layer.fittedVersion != pool.needVersion { return true }
+        return false
     }
 }

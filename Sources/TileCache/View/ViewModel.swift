@@ -28,6 +28,8 @@ struct ViewLayer: Sendable {
     var importance: [Float] = []
     /// Whether a finer level would have had room without the tiles of other views.
     var gaveWay = false
+    /// Version of all views' needs after the level was chosen.
+    var fittedVersion: UInt64 = 0
     /// Frames that the layer's policy has not learned from yet, oldest first.
     var observations: [FrameObservation] = []
 
@@ -78,8 +80,6 @@ struct ViewModel: Sendable {
     private(set) var isTruncated = false
     /// Bytes of the needed tiles if they exceed the budget; otherwise 0.
     var shortfallBytes = 0
-    /// Version of all views' needs after the levels were chosen.
-    private(set) var fittedVersion: UInt64 = 0
     private var scratch: [TileKey] = []
     /// Frames at rest that no policy has learned from, oldest first.
     private var rests: [Int64] = []
@@ -156,7 +156,6 @@ struct ViewModel: Sendable {
         shortfallBytes = 0
         isTruncated = false
         for index in layers.indices { update(layer: index, newViewport, now: now, time: time, pool: &pool) }
-        fittedVersion = pool.needVersion
         return true
     }
 
@@ -204,7 +203,6 @@ struct ViewModel: Sendable {
         shortfallBytes = 0
         isTruncated = false
         for index in layers.indices { update(layer: index, viewport, now: now, time: now, pool: &pool) }
-        fittedVersion = pool.needVersion
     }
 
     private mutating func update(
@@ -253,6 +251,7 @@ struct ViewModel: Sendable {
         if layers[index].visible != visibleBefore { needsVersion &+= 1 }
         layers[index].needs.level = level
         layers[index].needs.hasBegun = true
+        layers[index].fittedVersion = pool.needVersion
         layers[index].observe(viewport, now: time)
     }
 

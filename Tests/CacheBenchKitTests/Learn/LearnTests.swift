@@ -149,7 +149,7 @@ import TileCache
         let fromBoth = try learned(a, a)
         #expect(try leavingOneOut([a, b, a]) == [a: fromB, b: fromBoth])
         #expect(try Learn(Self.options).leavingOneOut(of: [a, b], shouldStop: { true }, progress: { _, _ in }) == nil)
-        // Nobody would have learned anything.
+        // None would have learned anything.
         for alone in [[a], [a, other], [a, a]] {
             #expect(throws: ReplayError.self) { try leavingOneOut(alone) }
         }

@@ -109,7 +109,8 @@ extension PoolModel {
                 pinned[entry.key.layer] += slotBytes + (entry.residency.isCompressed ? entry.form.byteCount : 0)
             }
             blocks[entry.key.layer] += entry.form.byteCount
-            let isCounted = entry.viewCount > 0 && !(entry.flags.contains(.pinned) && entry.residency.isDecoded)
+            let hasPinned = entry.flags.contains(.pinned) && entry.residency.isDecoded
+            let isCounted = entry.viewCount > 0 && !hasPinned && !entry.isUnavailable
             needed[entry.key.layer] += isCounted ? pool.slotBytes(ofLayer: entry.key.layer) : 0
         }
         for flight in flights.values {

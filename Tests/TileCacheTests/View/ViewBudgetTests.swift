@@ -205,7 +205,7 @@ import Testing
         #expect(scene.rests() && scene.levels == [6, level] && scene.neededTiles <= room)
     }
 
-    /// Pinned tiles have their room, whoever needs them.
+    /// Pinned tiles have their room, whichever view needs them.
     @Test func pinnedTilesAreNoNeedsOfViews() throws {
         let scene = try Scene(views: 2, room: 60)
         let tiles = try ServiceSetup.pyramid().neededTiles(under: here, at: 6).map { TileKey(layer: 0, $0) }
@@ -255,8 +255,72 @@ import Testing
         #expect(levels(.all, unused: LayerShare(guaranteed: 0.6)) == [6, 5])
     }
 
+    /// Tiles that are absent, or failed for good, take no room. An answer lets other views become finer.
+    @Test(arguments: [true, false]) func unavailableTilesTakeNoRoom(isAbsent: Bool) throws {
+        let scene = try Scene(views: 2, room: 30)
+        scene.look(0, ServiceSetup.viewport(900, 900))
+        scene.look(1, ServiceSetup.viewport(3000, 900))
+        #expect(scene.rests() && scene.levels == [6, 5] && scene.views[1].shortfallBytes > 0)
+        for number in scene.views[0].layers[0].needs.entries {
+            scene.small.pool.change(number) {
+                $0.flags.insert(isAbsent ? .absent : .failed)
+                $0.retryAt = isAbsent ? 0 : .max
+            }
+        }
+        let mayBecomeFiner = scene.views[1].mayBecomeFiner(scene.small.pool)
+        #expect(mayBecomeFiner)
+        #expect(scene.rests() && scene.levels == [6, 6] && scene.neededTiles == 20)
+        #expect(scene.views[1].shortfallBytes == 0)
+        // They are asked for again.
+        let tiles = scene.views[0].layers[0].needs.tiles.map(\.coordinate)
+        scene.small.pool.invalidate(tiles: tiles, layer: 0, dropsAtOnce: false)
+        #expect(scene.neededTiles == 40 && scene.rests() && scene.neededTiles <= 30)
+    }
+
+    /// A layer that gave way to another one of its view is finer again as soon as that one needs less.
+    @Test func layersOfOneViewShareTheRoom() throws {
+        let small = TilePool(tiles: 2000)
+        _ = small.pool.addLayer(tileBytes: TilePool.tileBytes)
+        let wide = ViewLayer(id: LayerID(0), pyramid: try ServiceSetup.pyramid())
+        let narrow = try TilePyramid.powerOfTwo(worldWidth: 1024, worldHeight: 1024, tileSize: 64)
+        func view(_ layers: [ViewLayer]) -> ViewModel {
+            ViewModel(layers: layers, selection: TileLevelSelection(), fitsBudget: true)
+        }
+        var views = [view([wide]), view([wide, ViewLayer(id: LayerID(1), pyramid: narrow)])]
+        func look(_ index: Int, _ x: Double, _ y: Double) {
+            small.pool.setByteLimit(42 * TilePool.tileBytes + small.pool.bookkeepingBytes)
+            _ = views[index].update(ServiceSetup.viewport(x, y), now: 0, pool: &small.pool)
+            small.pool.setByteLimit(42 * TilePool.tileBytes + small.pool.bookkeepingBytes)
+        }
+        // Twelve tiles in each layer, 36 in all.
+        look(0, 3072, 480)
+        look(1, 512, 480)
+        #expect(views[1].layers.map(\.needs.level) == [6, 4] && views[1].shortfallBytes == 0)
+        // Twenty and four: the first layer is fitted beside the twelve tiles that the second one needed.
+        look(1, 1100, 500)
+        #expect(views[1].layers.map(\.needs.level) == [5, 4])
+        let mayBecomeFiner = views[1].mayBecomeFiner(small.pool)
+        #expect(mayBecomeFiner)
+        views[1].refit(now: 0, pool: &small.pool)
+        #expect(views[1].layers.map(\.needs.level) == [6, 4] && views[1].shortfallBytes == 0)
+    }
+
+    /// The same tiles are no change, also if there is no memory to list all of them.
+    @Test func theSameNeedsAreNoChange() throws {
+        let small = TilePool(tiles: 2000)
+        var needs = ViewNeeds()
+        var (pan, zoom) = (TileCacheStatistics.DemandCounts(), TileCacheStatistics.DemandCounts())
+        func version(_ tiles: [TileKey]) -> UInt64 {
+            small.pool.update(&needs, tiles: tiles, level: 6, pan: &pan, zoom: &zoom, now: 0)
+            return small.pool.needVersion
+        }
+        let first = version([key(1), key(2)])
+        #expect(version([key(1), key(2)]) == first)
+        #expect(version([key(1), key(3)]) != first)
+    }
+
     /// Views that move, rest, close and zoom, and limits that rise and fall: the levels are those of the rule, all tiles
-    /// have room together, nobody has less than its part, and at rest no level changes.
+    /// have room together, no layer has less than its part, and at rest no level changes.
     @Test(arguments: 1...4, [1, 2]) func randomViewsShareTheRoom(count: Int, layers: Int) throws {
         var random = SplitMix64(seed: UInt64(count * 10 + layers))
         func number(_ range: ClosedRange<Int>) -> Int {
