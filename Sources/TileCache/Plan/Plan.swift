@@ -53,7 +53,7 @@ package struct PlanEntry: Hashable, Sendable {
 
 /// Worth of keeping unplanned tiles, by demands since they were needed and number of visits.
 package struct RecencyWorth: Hashable, Sendable {
-    /// By age, then by visit class as in `VisitClass`; empty means 0.
+    /// By age, then by visit class as in `VisitClass`; empty means 0. Does not rise with age.
     var worths: [Float] = []
 
     /// Falls with age and rises with visits. A tenth of the worth of a tile that is needed at once.
@@ -65,6 +65,20 @@ package struct RecencyWorth: Hashable, Sendable {
         let age = Double(place / VisitClass.count)
         let visits = Double(place % VisitClass.count)
         return Float(0.09 * (1 + 0.4 * visits) / (1 + 0.5 * age))
+    }
+
+    /// The least worth of a tile outside of some classes; infinite if these are all.
+    ///
+    /// - Parameter classes: Bits of the classes of `VisitClass`.
+    func least(outside classes: Int) -> Float {
+        guard !worths.isEmpty else { return classes == (1 << VisitClass.count) - 1 ? .infinity : 0 }
+        // Each class is worth least when it is oldest.
+        let oldest = (VisitClass.ages - 1) * VisitClass.count
+        var least = Float.infinity
+        for visitClass in 0..<VisitClass.count where classes & (1 << visitClass) == 0 {
+            least = min(least, worths[oldest + visitClass])
+        }
+        return least
     }
 
     /// - Parameter visits: 0 for tiles that were never needed; they count as the oldest.

@@ -68,6 +68,7 @@ struct SlotID: Hashable, Sendable {
 
 /// State of one tile in the pool.
 struct Entry {
+    // First, and in 64 bytes, what searches and plans read of many tiles.
     var key: TileKey
     /// Next entry of the same index chain, or next free one of the page.
     var chained = EntryID.none
@@ -84,6 +85,18 @@ struct Entry {
     /// Links of its list, most recently used first.
     var previous = EntryID.none
     var next = EntryID.none
+    /// Epoch of the plan that set `value`; values of other plans do not count.
+    var planEpoch: UInt32 = 0
+    /// Worth of keeping the tile, according to the plan.
+    var value: Float = 0
+    /// Value of `demandClock` when it was last needed.
+    var lastDemand: UInt32 = 0
+    /// Known number of visits; 0 if it was never needed.
+    var visits: UInt8 = 0
+    var attempts: UInt8 = 0
+    /// Pages refused to the last load in addition to its slot.
+    var refusedPages: UInt16 = 0
+
     /// Generation of the pixels.
     var generation: UInt32 = 0
     /// Index among the needs of the last view that needed the tile. It may be out of date: see `index(of:in:)`.
@@ -92,19 +105,8 @@ struct Entry {
     var stamp: UInt64 = 0
     /// Compressed form.
     var form = ColdForm.none
-    /// Known number of visits; 0 if it was never needed.
-    var visits: UInt8 = 0
-    var attempts: UInt8 = 0
-    /// Pages refused to the last load in addition to its slot.
-    var refusedPages: UInt16 = 0
     /// Identifies the compression or decompression under way; 0 for none.
     var work: UInt32 = 0
-    /// Epoch of the plan that set `value`; values of other plans do not count.
-    var planEpoch: UInt32 = 0
-    /// Worth of keeping the tile, according to the plan.
-    var value: Float = 0
-    /// Value of `demandClock` when it was last needed.
-    var lastDemand: UInt32 = 0
     /// Number of views that need the tile.
     var viewCount: Int32 = 0
     /// Earliest retry of a failed or refused tile, in nanoseconds.

@@ -50,6 +50,7 @@ struct Ledger {
     private(set) var inFlightBytes = 0
     /// Memory queued for decommit, until `takePendingDecommits`.
     private(set) var pendingDecommits: [LeavingMemory] = []
+    private static let usualDecommits = 64
     /// Bytes being decommitted, without those already replaced by granted memory.
     private(set) var leavingBytes = 0
     /// Bytes queued for decommit while this lock is held. The holder may reuse them at once, since it decommits first.
@@ -81,6 +82,8 @@ struct Ledger {
     // MARK: - Decommits
 
     mutating func beginDecommit(_ range: MemoryRange, bytes: Int) {
+        // A slot is worth many pages.
+        if pendingDecommits.isEmpty { pendingDecommits.reserveCapacity(Self.usualDecommits) }
         pendingDecommits.append(LeavingMemory(range: range, countedBytes: bytes))
         leavingBytes += bytes
         credit += bytes

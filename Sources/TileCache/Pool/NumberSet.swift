@@ -1,8 +1,13 @@
 /// A set of small numbers, as a tree of 64-bit words. Insertion, removal, minimum and maximum in a few steps.
 struct NumberSet: Sendable {
-    /// Level 0 has a bit per number. Each higher level has a bit per non-zero word below.
-    private var levels: [[UInt64]] = [[]]
+    /// A bit per number.
+    private var words: [UInt64] = []
+    /// Each level has a bit per non-zero word below. The last has one word; there is none above a single word.
+    private var upper: [[UInt64]] = []
     private(set) var count = 0
+
+    /// Words of an empty set that are kept: 8 KiB. Sets that are often empty would otherwise grow again each time.
+    private static let wordsKept = 1024
 
     /// Bytes of two sets of numbers below a bound. Computed from the bound, not from array capacities, so that equal
     /// operations always fit the same limit.
@@ -10,20 +15,22 @@ struct NumberSet: Sendable {
 
     func contains(_ number: Int32) -> Bool {
         let word = Int(number) >> 6
-        return word < levels[0].count && levels[0][word] & Self.bit(Int(number)) != 0
+        return word < words.count && words[word] & Self.bit(Int(number)) != 0
     }
 
     mutating func insert(_ number: Int32) {
-        guard !contains(number) else { return }
-        count += 1
-        grow(toHold: Int(number))
         var index = Int(number)
-        for level in levels.indices {
-            let word = index >> 6
-            let wasEmpty = levels[level][word] == 0
-            levels[level][word] |= Self.bit(index)
-            guard wasEmpty else { return }
-            index = word
+        if index >> 6 >= words.count { grow(toHold: index) }
+        let former = words[index >> 6]
+        guard former & Self.bit(index) == 0 else { return }
+        count += 1
+        words[index >> 6] = former | Self.bit(index)
+        guard former == 0 else { return }
+        for level in upper.indices {
+            index >>= 6
+            let former = upper[level][index >> 6]
+            upper[level][index >> 6] = former | Self.bit(index)
+            guard former == 0 else { return }
         }
     }
 
@@ -31,14 +38,17 @@ struct NumberSet: Sendable {
         guard contains(number) else { return }
         count -= 1
         var index = Int(number)
-        for level in levels.indices {
-            let word = index >> 6
-            levels[level][word] &= ~Self.bit(index)
-            guard levels[level][word] == 0 else { break }
-            index = word
+        let rest = words[index >> 6] & ~Self.bit(index)
+        words[index >> 6] = rest
+        guard rest == 0 else { return }
+        for level in upper.indices {
+            index >>= 6
+            let rest = upper[level][index >> 6] & ~Self.bit(index)
+            upper[level][index >> 6] = rest
+            guard rest == 0 else { break }
         }
         // Frees the words of a former, larger set.
-        if count == 0, levels.count > 1 { levels = [[]] }
+        if count == 0, words.count > Self.wordsKept { (words, upper) = ([], []) }
     }
 
     /// Removes the minimum; `nil` if the set is empty.
@@ -47,10 +57,12 @@ struct NumberSet: Sendable {
     /// Removes the maximum; `nil` if the set is empty.
     mutating func popLast() -> Int32? { pop { 63 - $0.leadingZeroBitCount } }
 
+    @inline(__always)
     private mutating func pop(_ choose: (UInt64) -> Int) -> Int32? {
         guard count > 0 else { return nil }
         var index = 0
-        for level in levels.indices.reversed() { index = index << 6 + choose(levels[level][index]) }
+        for level in upper.indices.reversed() { index = index << 6 + choose(upper[level][index]) }
+        index = index << 6 + choose(words[index])
         remove(Int32(index))
         return Int32(index)
     }
@@ -58,21 +70,20 @@ struct NumberSet: Sendable {
     private static func bit(_ index: Int) -> UInt64 { 1 << UInt64(index & 63) }
 
     private mutating func grow(toHold number: Int) {
-        var words = (number >> 6) + 1
-        guard words > levels[0].count else { return }
+        words.append(contentsOf: repeatElement(0, count: (number >> 6) + 1 - words.count))
+        var below = words
         var level = 0
-        while true {
-            if level == levels.count {
+        while below.count > 1 {
+            let count = (below.count + 63) >> 6
+            if level == upper.count {
                 // The new root has a bit for each word of the old one.
-                let below = levels[level - 1]
-                var root = [UInt64](repeating: 0, count: (below.count + 63) >> 6)
+                var root = [UInt64](repeating: 0, count: count)
                 for (index, word) in below.enumerated() where word != 0 { root[index >> 6] |= Self.bit(index) }
-                levels.append(root)
+                upper.append(root)
+            } else if count > upper[level].count {
+                upper[level].append(contentsOf: repeatElement(0, count: count - upper[level].count))
             }
-            let missing = words - levels[level].count
-            if missing > 0 { levels[level].append(contentsOf: repeatElement(0, count: missing)) }
-            guard levels[level].count > 1 else { return }
-            words = (levels[level].count + 63) >> 6
+            below = upper[level]
             level += 1
         }
     }

@@ -44,8 +44,15 @@ struct PlanQueue {
     private(set) var cutsPins = false
     /// Earliest retry of the plan's failed tiles when it was installed; `.max` for none.
     private(set) var nextRetry = Int64.max
-    /// Resident tiles valued by the plan.
-    private(set) var valued: [EntryID] = []
+    /// A resident tile that the plan values.
+    struct ValuedTile {
+        var number: EntryID
+        /// Its value when the plan was installed, which is at most its entry's.
+        var value: Float
+    }
+
+    /// Resident tiles valued by the plan. With their values, so that a search for a victim seldom reads entries.
+    private(set) var valued: [ValuedTile] = []
 
     /// Number of entries that have not had their turn.
     var rest: Int { plan.entries.count - cursor }
@@ -83,7 +90,9 @@ struct PlanQueue {
 
     mutating func reserve(_ count: Int) { valued.reserveCapacity(count) }
 
-    mutating func noteValued(_ number: EntryID) { valued.append(number) }
+    mutating func noteValued(_ number: EntryID, _ value: Float) {
+        valued.append(ValuedTile(number: number, value: value))
+    }
 
     mutating func noteRetry(at time: Int64) { nextRetry = min(nextRetry, time) }
 

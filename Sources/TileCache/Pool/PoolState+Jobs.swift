@@ -85,7 +85,7 @@ extension PoolState {
         let count = newPlan.entries.count + newPlan.keepValues.count
         // An array grows to at most twice its elements. Its capacity depends on the allocator: by that, equal replays
         // would not always fit the same limit.
-        let most = count * (2 * MemoryLayout<PlanEntry>.stride + MemoryLayout<EntryID>.stride)
+        let most = count * (2 * MemoryLayout<PlanEntry>.stride + MemoryLayout<PlanQueue.ValuedTile>.stride)
         // Rounded, so that a slowly growing plan seldom needs a charge.
         let bytes = configuration.paged(most)
         // Frees the memory of a much larger plan.
@@ -113,7 +113,7 @@ extension PoolState {
             $0.planEpoch = epoch
             return (isNew, $0.residency.isResident)
         }
-        if isNew, isResident { queue.noteValued(number) }
+        if isNew, isResident { queue.noteValued(number, value) }
     }
 
     func needsWork(_ number: EntryID, _ planned: PlanEntry, now: Int64) -> Bool {
@@ -249,7 +249,7 @@ extension PoolState {
             // A late prefetch counts as late, not as useful or wasted.
             if !load.isDemand, !load.wasLate { $0.flags.insert(.prefetched) }
         }
-        if table[number].planEpoch == queue.epoch { queue.noteValued(number) }
+        if table[number].planEpoch == queue.epoch { queue.noteValued(number, table[number].value) }
     }
 
     /// Removes pixels that must not be drawn again, whatever their state. Leased ones stay valid until their release.

@@ -131,18 +131,18 @@ extension PoolState {
                     lowest = number
                     lowestWorth = own
                 }
-                // No worth is below 0, and no class is left.
-                if lowestWorth <= 0 || classes == (1 << VisitClass.count) - 1 { break }
+                // No tile of the classes that are left can be worth less.
+                if lowestWorth <= queue.plan.recency.least(outside: classes) { break }
             }
             weighed += 1
         }
         noteEvictionSteps(steps + queue.valued.count)
-        for candidate in queue.valued {
-            let entry = table.pointer(candidate)
+        for candidate in queue.valued where candidate.value < lowestWorth {
+            let entry = table.pointer(candidate.number)
             guard entry.pointee.list == tier, entry.pointee.leaseCount == 0, entry.pointee.planEpoch == epoch,
-                entry.pointee.value < lowestWorth, mayEvict(candidate, for: layer)
+                entry.pointee.value < lowestWorth, mayEvict(candidate.number, for: layer)
             else { continue }
-            lowest = candidate
+            lowest = candidate.number
             lowestWorth = entry.pointee.value
         }
         return lowestWorth < worth ? lowest : .none

@@ -112,7 +112,7 @@ extension ViewModel {
         }
         let overviews = tiles.count
         var best: [(worth: Float, number: EntryID, layer: LayerID)] = []
-        for number in pool.queue.valued {
+        for number in pool.queue.valued.lazy.map(\.number) {
             let entry = pool.table[number]
             guard entry.planEpoch == pool.queue.epoch, entry.value > 0, entry.needCount == 0, isDrawable(number),
                 let layer = layers.first(where: { $0.layer == entry.key.layer })
