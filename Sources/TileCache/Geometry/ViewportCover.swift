@@ -9,42 +9,45 @@ struct ViewportCover {
     /// Maximum number of copies of a wrapping world in one row.
     static let maximumCopies = 64
 
-    let pyramid: TilePyramid
-    let levelIndex: Int
+    // Not the pyramid, whose copy counts a reference.
+    private let level: PyramidLevel
+    private let levelIndex: Int
+    private let worldWidth: Double
+    private let worldHeight: Double
+    private let wrapsX: Bool
     /// Upright bounds in world pixels; empty if there are no tiles.
     let box: PixelRect
     private let outline: RotatedOutline?
 
     /// Prepares the tiles under a viewport.
     init(pyramid: TilePyramid, viewport: TileViewport, levelIndex: Int) {
-        self.pyramid = pyramid
-        self.levelIndex = levelIndex
         guard viewport.isDrawable else {
-            box = PixelRect(minX: 0, minY: 0, maxX: 0, maxY: 0)
-            outline = nil
+            self.init(pyramid, PixelRect(minX: 0, minY: 0, maxX: 0, maxY: 0), levelIndex)
             return
         }
         let viewport = viewport.withDistinctEdges
-        outline = viewport.rotation == 0 ? nil : RotatedOutline(viewport)
-        box = outline?.bounds ?? viewport.uprightRectangle
+        let outline = viewport.rotation == 0 ? nil : RotatedOutline(viewport)
+        self.init(pyramid, outline?.bounds ?? viewport.uprightRectangle, levelIndex, outline)
     }
 
     /// Prepares the tiles under an upright rectangle of the world.
-    init(pyramid: TilePyramid, rectangle: PixelRect, levelIndex: Int) {
-        self.pyramid = pyramid
+    init(pyramid: TilePyramid, rectangle: PixelRect, levelIndex: Int) { self.init(pyramid, rectangle, levelIndex) }
+
+    private init(_ pyramid: TilePyramid, _ box: PixelRect, _ levelIndex: Int, _ outline: RotatedOutline? = nil) {
+        level = pyramid.levels[levelIndex]
         self.levelIndex = levelIndex
-        box = rectangle
-        outline = nil
+        (worldWidth, worldHeight, wrapsX) = (pyramid.worldWidth, pyramid.worldHeight, pyramid.wrapsX)
+        self.box = box
+        self.outline = outline
     }
 
     /// Rows under the bounds.
     var rows: Range<Int> {
         // A world that does not repeat has nothing beside it.
-        guard !box.isEmpty, pyramid.wrapsX || (box.maxX > 0 && box.minX < pyramid.worldWidth) else { return 0..<0 }
-        let level = pyramid.levels[levelIndex]
+        guard !box.isEmpty, wrapsX || (box.maxX > 0 && box.minX < worldWidth) else { return 0..<0 }
         return gridRange(
             from: max(box.minY, 0) - level.origin.y,
-            to: min(box.maxY, pyramid.worldHeight) - level.origin.y,
+            to: min(box.maxY, worldHeight) - level.origin.y,
             span: level.tileSpanY,
             count: level.rows
         )
@@ -55,18 +58,44 @@ struct ViewportCover {
     @inline(__always)
     func forEachColumn(_ body: (_ column: Int, _ offset: Double) -> Void) {
         var remaining = Self.maximumTileCount
-        forEachColumn(from: box.minX, to: box.maxX, in: pyramid.levels[levelIndex]) { column, offset in
+        forEachColumn(from: box.minX, to: box.maxX) { column, offset in
             body(column, offset)
             remaining -= 1
             return remaining > 0
         }
     }
 
+    /// The tiles as a range; `nil` if the viewport is turned or the world wraps. Equal ranges have the same tiles.
+    var range: TileRange? {
+        guard outline == nil, !wrapsX else { return nil }
+        let columns = gridRange(
+            from: max(box.minX, 0) - level.origin.x,
+            to: min(box.maxX, worldWidth) - level.origin.x,
+            span: level.tileSpanX,
+            count: level.columns
+        )
+        return TileRange(level: levelIndex, columns: columns, rows: rows)
+    }
+
+    /// Number of the tiles, each counted once.
+    var tileCount: Int {
+        var count = 0
+        var currentRow = -1
+        var inRow = 0
+        forEach { _, row, _ in
+            if row != currentRow { (currentRow, inRow) = (row, 0) }
+            // Columns are cyclic, so a row's tiles repeat after as many as there are.
+            if inRow < level.columns { count += 1 }
+            inRow += 1
+            return true
+        }
+        return count
+    }
+
     /// Calls `body` with the column, the row and the copy's horizontal offset in world pixels. `body` returns whether
     /// to continue with this row.
     @inline(__always)
     func forEach(_ body: (_ column: Int, _ row: Int, _ offset: Double) -> Bool) {
-        let level = pyramid.levels[levelIndex]
         var remaining = Self.maximumTileCount
         // Beside a narrow world there may be any number of rows without tiles.
         for row in rows.prefix(Self.maximumTileCount) {
@@ -77,12 +106,12 @@ struct ViewportCover {
                 guard
                     let interval = outline.extent(
                         from: max(top, 0),
-                        to: min(top + level.tileSpanY, pyramid.worldHeight)
+                        to: min(top + level.tileSpanY, worldHeight)
                     )
                 else { continue }
                 (minX, maxX) = interval
             }
-            forEachColumn(from: minX, to: maxX, in: level) { column, offset in
+            forEachColumn(from: minX, to: maxX) { column, offset in
                 remaining -= 1
                 return remaining >= 0 && body(column, row, offset)
             }
@@ -92,17 +121,12 @@ struct ViewportCover {
 
     // One loop for worlds that wrap and others, so that the body is inlined.
     @inline(__always)
-    private func forEachColumn(
-        from minX: Double,
-        to maxX: Double,
-        in level: PyramidLevel,
-        _ body: (Int, Double) -> Bool
-    ) {
-        let width = pyramid.worldWidth
-        var copy = pyramid.wrapsX ? (minX / width).rounded(.down) : 0
-        for _ in 0..<(pyramid.wrapsX ? Self.maximumCopies : 1) {
+    private func forEachColumn(from minX: Double, to maxX: Double, _ body: (Int, Double) -> Bool) {
+        let width = worldWidth
+        var copy = wrapsX ? (minX / width).rounded(.down) : 0
+        for _ in 0..<(wrapsX ? Self.maximumCopies : 1) {
             let offset = copy * width
-            if pyramid.wrapsX, offset >= maxX { return }
+            if wrapsX, offset >= maxX { return }
             let columns = gridRange(
                 from: max(minX - offset, 0) - level.origin.x,
                 to: min(maxX - offset, width) - level.origin.x,

@@ -22,6 +22,8 @@ struct ViewLayer: Sendable {
     var touched = TouchMark()
     /// Needed tiles on screen, with repeats if a world wraps within the viewport.
     var visible: [VisibleTile] = []
+    /// The needed and visible tiles as a range, if they are all of one.
+    var range: TileRange?
     /// Whether the renderer lists the needed tiles itself.
     var hasOwnList = false
     /// Importance of each needed tile if the renderer lists them itself; empty otherwise.
@@ -81,6 +83,8 @@ struct ViewModel: Sendable {
     /// Bytes of the needed tiles if they exceed the budget; otherwise 0.
     var shortfallBytes = 0
     private var scratch: [TileKey] = []
+    private var scratchVisible: [VisibleTile] = []
+    private var scratchRange: TileRange?
     /// Frames at rest that no policy has learned from, oldest first.
     private var rests: [Int64] = []
 
@@ -214,32 +218,45 @@ struct ViewModel: Sendable {
     ) {
         let pyramid = layers[index].pyramid
         let previous = layers[index].needs.level
-        let visibleBefore = layers[index].visible
         var level = selection.level(for: viewport.scale, in: pyramid, previous: previous)
         layers[index].hasOwnList = false
         layers[index].importance = []
         let gaveWay = layers[index].gaveWay
         layers[index].gaveWay = false
+        var isSame = !collect(layer: index, level: level, viewport)
         if fitsBudget {
-            collect(layer: index, level: 0, viewport)
-            noteLeast(layer: index, scratch.count, &pool)
-        }
-        if level > 0 || !fitsBudget { collect(layer: index, level: level, viewport) }
-        if fitsBudget {
+            noteLeast(
+                layer: index,
+                ViewportCover(pyramid: pyramid, viewport: viewport, levelIndex: 0).tileCount,
+                &pool
+            )
             let budget = budget(ofLayer: layers[index].layer, pool)
             while true {
-                let bytes = pool.bytes(toLoad: scratch, ofLayer: layers[index].layer, within: budget)
+                let tiles = isSame ? layers[index].needs.tiles : scratch
+                let bytes = pool.bytes(toLoad: tiles, ofLayer: layers[index].layer, within: budget)
                 if bytes <= budget {
                     let isReturn = gaveWay && level > previous
-                    if leavesRoom(layer: index, scratch, bytes: bytes, isReturn: isReturn, &pool) { break }
+                    if leavesRoom(layer: index, tiles, bytes: bytes, isReturn: isReturn, &pool) { break }
                     layers[index].gaveWay = true
                 }
                 shortfallBytes = max(shortfallBytes, bytes)
                 guard level > 0 else { break }
                 level -= 1
-                collect(layer: index, level: level, viewport)
+                isSame = !collect(layer: index, level: level, viewport)
             }
         }
+        if !isSame { takeCollected(layer: index, level: level, now: now, pool: &pool) }
+        layers[index].needs.level = level
+        layers[index].needs.hasBegun = true
+        layers[index].fittedVersion = pool.needVersion
+        layers[index].observe(viewport, now: time)
+    }
+
+    /// Replaces a layer's needed and visible tiles by the collected ones.
+    private mutating func takeCollected(layer index: Int, level: Int, now: Int64, pool: inout PoolState) {
+        // What showed before is scratch from here on.
+        swap(&layers[index].visible, &scratchVisible)
+        layers[index].range = scratchRange
         if layers[index].needs.tiles != scratch {
             layers[index].touched = TouchMark()
             let former = layers[index].needs.tiles
@@ -248,11 +265,7 @@ struct ViewModel: Sendable {
             if layers[index].needs.tiles != former { needsVersion &+= 1 }
             noteDropped(layer: index, pool)
         }
-        if layers[index].visible != visibleBefore { needsVersion &+= 1 }
-        layers[index].needs.level = level
-        layers[index].needs.hasBegun = true
-        layers[index].fittedVersion = pool.needVersion
-        layers[index].observe(viewport, now: time)
+        if layers[index].visible != scratchVisible { needsVersion &+= 1 }
     }
 
     /// Updates the needed tiles to the renderer's own list.
@@ -272,6 +285,7 @@ struct ViewModel: Sendable {
             scratch.removeAll(keepingCapacity: true)
             scratch += own.keys.prefix(max(most, 1))
             layers[index].hasOwnList = true
+            layers[index].range = nil
             layers[index].gaveWay = false
             layers[index].importance = Array(own.importance.prefix(scratch.count))
             layers[index].visible = scratch.indices.map { VisibleTile(index: Int32($0), offset: 0) }
@@ -293,6 +307,7 @@ struct ViewModel: Sendable {
         let kept = layers[index].needs.tiles.count
         guard kept < scratch.count else { return }
         isTruncated = true
+        layers[index].range = nil
         shortfallBytes = max(shortfallBytes, bytes(of: scratch.count, beyond: kept, layer: index, pool))
         layers[index].visible.removeAll { $0.index >= Int32(kept) }
         if layers[index].hasOwnList { layers[index].importance.removeLast(scratch.count - kept) }
@@ -308,16 +323,19 @@ struct ViewModel: Sendable {
         count > most ? count * pool.slotBytes(ofLayer: layers[index].layer) : 0
     }
 
-    private mutating func collect(layer index: Int, level: Int, _ viewport: TileViewport) {
-        let pyramid = layers[index].pyramid
+    /// Collects the tiles of a level; returns whether they may be others than the needed ones.
+    private mutating func collect(layer index: Int, level: Int, _ viewport: TileViewport) -> Bool {
         let layer = layers[index].layer
-        let columns = pyramid.levels[level].columns
+        let columns = layers[index].pyramid.levels[level].columns
+        let cover = ViewportCover(pyramid: layers[index].pyramid, viewport: viewport, levelIndex: level)
+        scratchRange = cover.range
+        if let range = scratchRange, range == layers[index].range, layers[index].needs.hasBegun { return false }
         scratch.removeAll(keepingCapacity: true)
-        layers[index].visible.removeAll(keepingCapacity: true)
+        scratchVisible.removeAll(keepingCapacity: true)
         var currentRow = -1
         var firstInRow = 0
         var inRow = 0
-        ViewportCover(pyramid: pyramid, viewport: viewport, levelIndex: level).forEach { column, row, offset in
+        cover.forEach { column, row, offset in
             if row != currentRow {
                 currentRow = row
                 firstInRow = scratch.count
@@ -332,9 +350,10 @@ struct ViewModel: Sendable {
                 number = firstInRow + inRow % columns
             }
             inRow += 1
-            layers[index].visible.append(VisibleTile(index: Int32(number), offset: offset))
+            scratchVisible.append(VisibleTile(index: Int32(number), offset: offset))
             return true
         }
+        return true
     }
 
     /// Takes a snapshot for a planner, with the frames that it has not learned from.
