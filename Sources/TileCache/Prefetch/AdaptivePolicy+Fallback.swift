@@ -30,6 +30,7 @@ extension AdaptivePolicy {
         let level = max(target.level - Self.fallbackDelta, 0)
         guard level < target.level else { return }
         var known: [TileKey] = []
+        known.reserveCapacity(2 * Self.fallbacksKept)
         outlook.forEachTile(at: level, in: outlook.view) { key, _ in
             if !known.contains(key) { known.append(key) }
         }
@@ -210,6 +211,10 @@ struct ResidentAncestors {
     private(set) var loading: [TileKey] = []
 
     init(of tiles: [TileCoordinate], target: PlanTarget, context: PlanContext) {
+        guard !tiles.isEmpty else {
+            nearest = []
+            return
+        }
         // Ancestors of the tiles, each once.
         var known = TileIndex()
         var keys: [TileKey] = []

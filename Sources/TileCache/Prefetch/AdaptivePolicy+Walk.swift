@@ -24,9 +24,10 @@ extension AdaptivePolicy {
             records.areKept && (!isLevelOfView || shown != nil) && walked != nil && walked == walk.grid
         // Apart from the policy: an append to a member checks more than it writes.
         var list = candidates.takePlaces(for: end - first)
-        let olds = walk.rest
+        // In place: they are copied as a whole, and few of them change.
+        if hasSameTiles { walk.copyRest(to: &list, at: first) }
         var places = list.mutableSpan
-        var array = [CandidateJudgement](repeating: CandidateJudgement(bin: 0), count: grid.columns.count)
+        var array = takeJudgements(grid.columns.count)
         var judgements = array.mutableSpan
         let columns = grid.columns.span
         for number in grid.rows {
@@ -38,10 +39,7 @@ extension AdaptivePolicy {
             }
             let needed = shown?.rows.contains(number) == true ? shown?.columns ?? 0..<0 : 0..<0
             for place in columns.indices where !needed.contains(columns[place].column) {
-                var candidate: Candidates.Candidate
-                if hasSameTiles {
-                    candidate = olds[olds.startIndex + count - first]
-                } else {
+                if !hasSameTiles {
                     let key = TileKey(
                         layer: grid.layer,
                         TileCoordinate(level: level, column: columns[place].column, row: number)
@@ -54,25 +52,33 @@ extension AdaptivePolicy {
                         if let former { samples.leave(former.sample, time: time) }
                         continue
                     }
-                    candidate = former ?? Candidates.Candidate(key: key)
-                    candidate.slot = Int32(truncatingIfNeeded: slot)
+                    places[count] = former ?? Candidates.Candidate(key: key)
+                    places[count].slot = Int32(truncatingIfNeeded: slot)
                 }
                 let judgement = judgements[place]
-                let bin = popularities.placed(judgement.bin + (candidate.isSeen ? 1 : 0), candidate.key)
+                let bin = popularities.placed(judgement.bin + (places[count].isSeen ? 1 : 0), places[count].key)
                 // Otherwise without the tables, of which each tile would read another part.
-                if !hasLearnedNothing || candidate.bin != bin || !samples.isCurrent(candidate.sample) {
-                    enter(&candidate, bin)
+                if !hasLearnedNothing || places[count].bin != bin || !samples.isCurrent(places[count].sample) {
+                    enter(&places[count], bin)
                 }
-                candidate.entersAfter = judgement.entersAfter
-                candidate.isHopeless = judgement.isHopeless
-                places[count] = candidate
+                places[count].entersAfter = judgement.entersAfter
+                places[count].isHopeless = judgement.isHopeless
                 count += 1
             }
         }
         candidates.put(list, count: count)
+        self.judgements = array
         candidates.noteWalk(ofLevel: level, from: first, grid: walked)
         // Those that did not come again leave their bins.
         if !hasSameTiles { for sample in walk.left { samples.leave(sample, time: time) } }
+    }
+
+    /// Takes out the room for a row's judgements.
+    private mutating func takeJudgements(_ count: Int) -> [CandidateJudgement] {
+        defer { judgements = [] }
+        let missing = count - judgements.count
+        if missing > 0 { judgements.append(contentsOf: repeatElement(CandidateJudgement(bin: 0), count: missing)) }
+        return judgements
     }
 
     /// Sets the bin of a candidate, its worth and its sample.

@@ -41,6 +41,8 @@ package struct AdaptivePolicy: PrefetchPolicy {
     var popularChange = 0
     var seen: SeenTiles
     var candidates = Candidates()
+    /// Room for the judgements of a row of candidates.
+    var judgements: [CandidateJudgement] = []
     private(set) var previous = Candidates()
 
     /// The last fallbacks, newest first.
@@ -277,7 +279,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
             hasNewNeeds = false
         }
         candidates.lookUp(after: context.changedTiles?(&lookUpVersion), in: context)
-        let list = candidates.list
+        let list = candidates.list.span
         var missing: [MissingCandidate] = []
         var promoted: [Int] = []
         for number in list.indices {

@@ -31,8 +31,9 @@ enum CandidateBin {
     /// - Parameter reach: For tiles ahead, when the motion reaches them: 0 within half of its travel, 1 within the
     ///   whole, 2 within twice, 3 beyond.
     static func pan(isMoving: Bool, _ direction: Direction, reach: Int, distance: Int, isSeen: Bool) -> Int {
-        let first = ((isMoving ? 1 : 0) * 4 + direction.rawValue) * 4 + reach
-        return (first * distances + distance) * 2 + (isSeen ? 1 : 0)
+        // Small numbers: without checks, since every candidate of a plan asks.
+        let first = ((isMoving ? 1 : 0) &* 4 &+ direction.rawValue) &* 4 &+ reach
+        return (first &* distances &+ distance) &* 2 &+ (isSeen ? 1 : 0)
     }
 
     /// Factor of the price of a bin without a place, for tiles that can wait.

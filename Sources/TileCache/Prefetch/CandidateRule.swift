@@ -105,25 +105,22 @@ struct PanRule: CandidateRule {
             )
             return CandidateJudgement(bin: bin)
         }
-        var direction = heading == nil ? .unknown : Self.direction(column, row)
+        var direction = CandidateBin.Direction.ahead
         var reach = 0
         var isHopeless = false
         var entersAfter = Double.infinity
-        if travel.isMoving {
-            if column.entry >= 0, row.entry >= 0 {
-                direction = .ahead
-                reach = max(column.reach, row.reach)
-                let (entry, exit) = (max(column.entry, row.entry), min(column.exit, row.exit))
-                entersAfter = max(column.entersAfter, row.entersAfter)
-                isHopeless =
-                    min(column.leavesAfter, row.leavesAfter) < latency || (exit < entry && entry < 1)
-                    // While saturated, late tiles yield to those in time: `trackpad_wheel` hits .31 with it and .17
-                    // without.
-                    || (entersAfter < latency && isSaturated)
-                if entersAfter > latestEntry { entersAfter = .infinity }
-            } else if direction == .ahead {
-                direction = .aside
-            }
+        if travel.isMoving, column.entry >= 0, row.entry >= 0 {
+            reach = max(column.reach, row.reach)
+            let (entry, exit) = (max(column.entry, row.entry), min(column.exit, row.exit))
+            entersAfter = max(column.entersAfter, row.entersAfter)
+            isHopeless =
+                min(column.leavesAfter, row.leavesAfter) < latency || (exit < entry && entry < 1)
+                // While saturated, late tiles yield to those in time: `trackpad_wheel` hits .31 with it and .17 without.
+                || (entersAfter < latency && isSaturated)
+            if entersAfter > latestEntry { entersAfter = .infinity }
+        } else {
+            direction = heading == nil ? .unknown : Self.direction(column, row)
+            if travel.isMoving, direction == .ahead { direction = .aside }
         }
         let distance = CandidateBin.distance(max(Self.distance(column.distance, row.distance), 1))
         return CandidateJudgement(

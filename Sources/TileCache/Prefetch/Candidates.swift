@@ -161,8 +161,14 @@ struct Candidates: Sendable {
             (next, end) = (range.lowerBound, range.upperBound)
         }
 
-        /// The candidates from here on.
-        var rest: ArraySlice<Candidate> { list[next..<end] }
+        /// Copies the candidates from here on to places.
+        func copyRest(to places: inout [Candidate], at first: Int) {
+            places.withUnsafeMutableBufferPointer { places in
+                list[next..<end].withUnsafeBufferPointer {
+                    _ = places[first..<first + $0.count].update(fromContentsOf: $0)
+                }
+            }
+        }
 
         /// Walks on to a tile; returns its candidate, or `nil`. May miss it if the tiles do not come in the order of
         /// rows, as in a world that wraps.
@@ -182,6 +188,6 @@ struct Candidates: Sendable {
         }
 
         /// Samples of the candidates that did not come again, at the end of the walk.
-        var left: [Int] { passed + rest.map(\.sample) }
+        var left: [Int] { passed + list[next..<end].map(\.sample) }
     }
 }

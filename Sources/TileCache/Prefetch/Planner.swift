@@ -59,19 +59,21 @@ struct Planner: Sendable {
         let (early, late) = wishes(of: views, context: context)
         plan.take(early)
         for key in pins { plan.entries.append(PlanEntry(key: key, value: .infinity, reason: .pin)) }
-        for opinion in late { plan.entries += opinion.wishes.first }
+        // By index: an element as a whole would be copied.
+        for opinion in late.indices { plan.entries += late[opinion].wishes.first }
         plan.reserve(for: late, and: views)
-        for view in views {
-            for opinion in late where opinion.view == view.id { plan.entries += opinion.wishes.urgent }
+        for view in views.indices {
+            let id = views[view].id
+            for opinion in late.indices where late[opinion].view == id { plan.entries += late[opinion].wishes.urgent }
             let firstNeed = plan.entries.count
-            defer { orderByImportance(view.snapshot, from: firstNeed, in: &plan) }
-            for index in view.snapshot.layers.indices {
-                let opinion = late.firstIndex { $0.view == view.id && $0.index == index }
+            defer { orderByImportance(views[view].snapshot, from: firstNeed, in: &plan) }
+            for index in views[view].snapshot.layers.indices {
+                let opinion = late.indices.first { late[$0].view == id && late[$0].index == index }
                 var hopeless = TileIndex()
                 if let opinion { for key in late[opinion].wishes.hopeless { hopeless.set(key, 0) } }
                 plan.leavesNeedsOut = plan.leavesNeedsOut || hopeless.count > 0
                 let order = opinion.map { late[$0].wishes.needed } ?? []
-                for key in order.isEmpty ? view.snapshot.layers[index].needed : order
+                for key in order.isEmpty ? views[view].snapshot.layers[index].needed : order
                 where hopeless.count == 0 || hopeless.find(key) == nil {
                     plan.entries.append(PlanEntry(key: key, value: .infinity, reason: .demand, wantsDecoded: true))
                 }
@@ -81,8 +83,8 @@ struct Planner: Sendable {
             plan.entries.append(PlanEntry(key: tile.key, value: .infinity, reason: .demand, wantsDecoded: true))
         }
         for tile in requested where tile.isMargin { plan.appendMargin(tile.key) }
-        for view in views { view.snapshot.forEachMarginTile { plan.appendMargin($0) } }
-        for view in views { appendDestination(of: view.snapshot, to: &plan, context: context) }
+        for view in views.indices { views[view].snapshot.forEachMarginTile { plan.appendMargin($0) } }
+        for view in views.indices { appendDestination(of: views[view].snapshot, to: &plan, context: context) }
         for tile in asked {
             var entry = PlanEntry(key: tile.key, value: Self.destinationValue, reason: .prefetch)
             entry.isNear = !tile.needsSource && (context.isNear?(tile.key) ?? false)
@@ -187,14 +189,14 @@ struct Planner: Sendable {
         context: PlanContext
     ) -> (early: [Opinion], late: [Opinion]) {
         var (early, late) = ([Opinion](), [Opinion]())
-        var context = context
         // Of a list of the renderer's own no policy is asked.
-        context.policies = views.reduce(0) { count, view in
-            view.snapshot.viewport == nil ? count : count + view.snapshot.layers.count
+        let policies = views.indices.reduce(0) { count, view in
+            views[view].snapshot.viewport == nil ? count : count + views[view].snapshot.layers.count
         }
         for view in views.indices {
             for index in views[view].snapshot.layers.indices {
-                let opinion = opinion(on: index, of: views[view].snapshot, id: views[view].id, context: context)
+                let (id, snapshot) = views[view]
+                let opinion = opinion(on: index, of: snapshot, id: id, policies: policies, context: context)
                 guard let opinion else { continue }
                 if opinion.goesFirst { early.append(opinion.own) } else { late.append(opinion.own) }
             }
@@ -207,6 +209,7 @@ struct Planner: Sendable {
         on index: Int,
         of view: ViewSnapshot,
         id: Int,
+        policies count: Int,
         context: PlanContext
     ) -> (goesFirst: Bool, own: Opinion)? {
         let layer = view.layers[index]
@@ -223,13 +226,15 @@ struct Planner: Sendable {
                 selection: view.selection
             )
         }
-        let layerContext = context.with(allowance, ofLayer: layer.layer)
+        let layerContext = context.with(allowance, ofLayer: layer.layer, policies: count)
         // One access to the policy: it is found by two hashes.
         guard var own = policies[id]?[layer.id]?.wishes(after: layer.observations, target, layerContext)
         else { return nil }
-        own.wishes.entries = context.admitted(own.wishes.entries, by: allowance)
-        own.wishes.first = context.admitted(own.wishes.first, by: allowance)
-        own.wishes.urgent = context.admitted(own.wishes.urgent, by: allowance)
+        if allowance != .standard {
+            own.wishes.entries = context.admitted(own.wishes.entries, by: allowance)
+            own.wishes.first = context.admitted(own.wishes.first, by: allowance)
+            own.wishes.urgent = context.admitted(own.wishes.urgent, by: allowance)
+        }
         return (own.goesFirst, (id, index, own.wishes))
     }
 }
@@ -293,19 +298,26 @@ extension Plan {
         for opinions: [Planner.Opinion],
         and views: [(id: Int, snapshot: ViewSnapshot)]
     ) {
-        let needed = views.reduce(0) { $0 + $1.snapshot.layers.reduce(0) { $0 + $1.needed.count } }
-        entries.reserveCapacity(entries.count + needed + opinions.reduce(0) { $0 + $1.wishes.entries.count })
+        let needed = views.indices.reduce(0) { count, view in
+            views[view].snapshot.layers.indices.reduce(count) { $0 + views[view].snapshot.layers[$1].needed.count }
+        }
+        let wished = opinions.indices.reduce(0) { $0 + opinions[$1].wishes.entries.count }
+        entries.reserveCapacity(entries.count + needed + wished)
     }
 
     /// Appends the wishes of policies.
     fileprivate mutating func take(_ opinions: [Planner.Opinion]) {
-        for (_, _, wishes) in opinions {
-            entries += wishes.entries
+        for opinion in opinions.indices {
+            entries += opinions[opinion].wishes.entries
             // One policy's are not copied.
-            if keepValues.isEmpty { keepValues = wishes.keepValues } else { keepValues += wishes.keepValues }
+            if keepValues.isEmpty {
+                keepValues = opinions[opinion].wishes.keepValues
+            } else {
+                keepValues += opinions[opinion].wishes.keepValues
+            }
             // All policies with a table have the same.
-            if recency.worths.isEmpty { recency = wishes.recency }
-            margin = max(margin, wishes.margin)
+            if recency.worths.isEmpty { recency = opinions[opinion].wishes.recency }
+            margin = max(margin, opinions[opinion].wishes.margin)
         }
     }
 }

@@ -66,12 +66,11 @@ package struct PlanContext {
         synthesizedLevels.indices.contains(layer) ? synthesizedLevels[layer] : 0
     }
 
-    /// The same for a layer's policy.
-    func with(_ allowance: PrefetchAllowance, ofLayer layer: Int) -> PlanContext {
-        let capacity = capacities.indices.contains(layer) ? capacities[layer] : capacityTiles
-        guard allowance != .standard || capacity != capacityTiles else { return self }
+    /// The same for a layer's policy, one of several.
+    func with(_ allowance: PrefetchAllowance, ofLayer layer: Int, policies: Int) -> PlanContext {
         var context = self
-        context.capacityTiles = capacity
+        context.policies = policies
+        if capacities.indices.contains(layer) { context.capacityTiles = capacities[layer] }
         guard allowance != .standard else { return context }
         context.effort = allowance.effort(standard: effort)
         context.isResidentOnly = allowance == .resident
