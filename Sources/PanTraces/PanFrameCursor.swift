@@ -23,16 +23,16 @@ public struct PanFrame: Hashable, Sendable {
 /// that loads of the last movement can still be drawn.
 public struct PanFrameCursor<Samples: PanSampleStream> {
     /// Time of frames after the last sample, in nanoseconds.
-    public static var tail: Int64 { 500_000_000 }
+    @inlinable public static var tail: Int64 { 500_000_000 }
 
-    private var samples: Samples
-    private let size: PanTraceHeader.Size
-    private let rate: PanFrameRate
-    private let duration: Int64
-    private var current: PanTraceSample?
-    private var ahead: PanTraceSample?
-    private var way: PanInterpolation?
-    private var index: Int64 = 0
+    @usableFromInline var samples: Samples
+    @usableFromInline let size: PanTraceHeader.Size
+    @usableFromInline let rate: PanFrameRate
+    @usableFromInline let duration: Int64
+    @usableFromInline var current: PanTraceSample?
+    @usableFromInline var ahead: PanTraceSample?
+    @usableFromInline var way: PanInterpolation?
+    @usableFromInline var index: Int64 = 0
 
     /// Creates a cursor before the first frame and reads the first samples.
     ///
@@ -41,6 +41,7 @@ public struct PanFrameCursor<Samples: PanSampleStream> {
     ///   - viewport: Size of the view in screen pixels.
     ///   - rate: Frames a second. Default: 60.
     ///   - duration: Time after which frames are left out, in nanoseconds; `nil` for the whole trace.
+    @inlinable
     public init(
         _ samples: Samples,
         viewport: PanTraceHeader.Size,
@@ -56,6 +57,7 @@ public struct PanFrameCursor<Samples: PanSampleStream> {
     /// Returns the next frame; `nil` after the last one.
     ///
     /// - Throws: Errors of the stream, no earlier than at the frame that needs the sample.
+    @inlinable
     public mutating func next() throws(PanTraceError) -> PanFrame? {
         guard let time = rate.time(ofFrame: index), time <= duration else { return nil }
         if current == nil {

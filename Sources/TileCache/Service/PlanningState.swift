@@ -38,4 +38,10 @@ struct FinishedPlan: Sendable {
     var isSettled: Bool
     /// Whether views that go on as before need no other one until the counters change.
     var isReusable: Bool
+
+    /// Whether it holds for views that go on as before: nothing of it is left to load, and nothing has been loaded,
+    /// needed or refused since. Loads in flight have to be excluded beside.
+    func holds(in pool: borrowing PoolState) -> Bool {
+        isReusable && pool.queue.isDone && pool.counters == counters
+    }
 }

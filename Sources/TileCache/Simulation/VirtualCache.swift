@@ -3,36 +3,36 @@
 /// Frames and the ends of loads are the only events. Codec work takes no time unless `codecCost` is set; then it takes
 /// a worker's time, except for the tiles that a frame decompresses itself.
 package final class VirtualCache {
-    private(set) var pool: PoolState
-    private(set) var views: [ViewModel] = []
-    private var planner = Planner()
-    private var work: VirtualWork
+    // One thread uses a cache, and its closures read only. Checks of exclusive access took 5 % of a replay.
+    @exclusivity(unchecked) private(set) var pool: PoolState
+    @exclusivity(unchecked) private(set) var views: [ViewModel] = []
+    @exclusivity(unchecked) private var planner = Planner()
+    @exclusivity(unchecked) private var work: VirtualWork
     /// Layers with synthesized levels.
-    private var synthesis: [Int: VirtualSynthesis] = [:]
+    @exclusivity(unchecked) private var synthesis: [Int: VirtualSynthesis] = [:]
     /// Tiers below memory; `nil` for the source alone.
     private let tiers: VirtualTiers?
     /// Tier of each load in flight that no source serves.
     private var served: [LoadID: Int] = [:]
     /// Tiers before which a tile waits until it is drawn.
     private(set) var unsaved: [TileKey: Int?] = [:]
-    private var changes = 0
+    @exclusivity(unchecked) private var changes = 0
     /// Whether a further frame of the only view at the same viewport would change nothing.
-    private var isSettled = false
-    /// Counters before the newest plan, if it holds while views go on as before.
-    private var reusableCounters: PoolCounters?
+    @exclusivity(unchecked) private var isSettled = false
+    private var newest: FinishedPlan?
     /// Time from which on a prefetch that a ceiling has held back may begin; `.max` if there is none.
-    package private(set) var replanAt = Int64.max
+    @exclusivity(unchecked) package private(set) var replanAt = Int64.max
     private let options: Options
     /// Duration of a load, in nanoseconds; called once for each load.
     private let latency: (StartedLoad, _ start: Int64) -> Int64
     private var meanLatency: Int64
 
     /// Figures of the last frame.
-    package private(set) var coverage = Coverage()
-    package private(set) var hasMoved = false
+    @exclusivity(unchecked) package private(set) var coverage = Coverage()
+    @exclusivity(unchecked) package private(set) var hasMoved = false
     /// Whether the last frame was left out, since it would have changed nothing.
-    package private(set) var wasLeftOut = false
-    package private(set) var timesToSharp: [Int64] = []
+    @exclusivity(unchecked) package private(set) var wasLeftOut = false
+    @exclusivity(unchecked) package private(set) var timesToSharp: [Int64] = []
     /// Fallbacks that the last frame drew, if they are kept.
     package private(set) var fallbacks: [ScreenTile] = []
     package var keepsFallbacks = false
@@ -138,10 +138,12 @@ package final class VirtualCache {
         }
         writeDrawn()
         fallbacks.removeAll(keepingCapacity: true)
-        composer.emitsPlacements = keepsFallbacks && isMissing
-        for layer in views[view].layers {
-            composer.compose(layer, viewport: viewport, pool: pool, isMissing: isMissing, coverage: &coverage) {
-                if !$0.isExact { fallbacks.append(ScreenTile($0, of: layer.id)) }
+        composer.emitsPlacements = keepsFallbacks
+        if isMissing {
+            for layer in views[view].layers {
+                composer.compose(layer, viewport: viewport, pool: pool, isMissing: true, coverage: &coverage) {
+                    if !$0.isExact { fallbacks.append(ScreenTile($0, of: layer.id)) }
+                }
             }
         }
         guard !isResting(view: view, at: now) else { return }
@@ -164,8 +166,7 @@ package final class VirtualCache {
 
     /// Whether a frame needs no plan, since the view goes on as in the newest one, of which nothing is left to load.
     private func isPlanReused(by view: ViewModel, at now: Int64) -> Bool {
-        work.count == 0 && pool.queue.isDone && now < replanAt && view.goesOn(at: now)
-            && pool.counters == reusableCounters
+        work.count == 0 && now < replanAt && view.goesOn(at: now) && newest?.holds(in: pool) ?? false
     }
 
     /// Makes a plan; returns whether another one would equal it.
@@ -200,14 +201,19 @@ package final class VirtualCache {
         let counters = pool.counters
         let start = measuresPlans ? MonotonicTime.ofThread.nanoseconds : 0
         let plan = planner.makePlan(of: snapshots, context: context)
-        reusableCounters = planner.isReusable(on: snapshots, plan) ? counters : nil
+        let made = FinishedPlan(
+            counters: counters,
+            isSettled: planner.isSettled(on: snapshots),
+            isReusable: planner.isReusable(on: snapshots, plan)
+        )
+        newest = made
         pool.install(plan)
         if measuresPlans {
             planMicroseconds = Double(MonotonicTime.ofThread.nanoseconds - start) / 1000
             let needed = views.reduce(0) { $0 + $1.layers.reduce(0) { $0 + $1.needs.tiles.count } }
             maximumNeededTiles = max(maximumNeededTiles, needed)
         }
-        return planner.isSettled(on: snapshots)
+        return made.isSettled
     }
 
     private func startJobs(now: Int64) {
