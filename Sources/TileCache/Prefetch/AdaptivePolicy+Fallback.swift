@@ -194,10 +194,16 @@ extension AdaptivePolicy {
         guard outlook.travel.isMoving else { return }
         let target = outlook.target
         let least = outlook.latency + (outlook.isSaturated ? Self.leastStay : 0)
-        for key in target.needed {
-            let exit = outlook.travel.exit(of: outlook.rectangle(of: key))
-            if outlook.travel.time(forShare: exit) < least { wishes.hopeless.append(key) }
+        func isHopeless(_ key: TileKey) -> Bool {
+            outlook.travel.time(forShare: outlook.travel.exit(of: outlook.rectangle(of: key))) < least
         }
+        // Of a rectangle of tiles, one at a corner leaves first.
+        if shown?.count == target.needed.count, !target.pyramid.wrapsX, let first = target.needed.first,
+            let last = target.needed.last, !isHopeless(first), !isHopeless(last)
+        {
+            return
+        }
+        for key in target.needed where isHopeless(key) { wishes.hopeless.append(key) }
     }
 }
 
@@ -222,16 +228,24 @@ struct ResidentAncestors {
         var chains: [(range: Range<Int>, above: Int)] = []
         var parents: [Int] = []
         parents.reserveCapacity(tiles.count)
+        var last: TileCoordinate?
         for tile in tiles {
             let first = keys.count
-            var (child, above) = (tile, -1)
-            while above < 0, let parent = target.pyramid.parent(of: child) {
+            var above = -1
+            var ancestor = target.pyramid.parent(of: tile)
+            // Neighbours have the same.
+            if let parent = ancestor, parent == last {
+                parents.append(parents[parents.count - 1])
+                continue
+            }
+            last = ancestor
+            while let parent = ancestor {
                 let key = TileKey(layer: target.layer, parent)
                 above = known.find(key) ?? -1
                 guard above < 0 else { break }
                 known.set(key, keys.count)
                 keys.append(key)
-                child = parent
+                ancestor = target.pyramid.parent(of: parent)
             }
             parents.append(keys.count > first ? first : above)
             if keys.count > first { chains.append((first..<keys.count, above)) }

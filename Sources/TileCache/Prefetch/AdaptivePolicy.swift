@@ -111,7 +111,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
         self.profile = ProbabilityTable.profileBytes <= memory ? known : nil
         popular = self.profile?.places.map { PopularTiles($0) }
         probabilities = ProbabilityTable(profile: self.profile?.bins)
-        // A visited tile takes some 150 bytes with its index, a sample 115, and there are two samples per tile.
+        // A visited tile takes some 150 bytes with its index, a sample 111, and there are two samples per tile.
         var capacity = 4096
         while capacity > 512, capacity * 360 > memory { capacity /= 2 }
         seen = SeenTiles(capacity: capacity)

@@ -14,16 +14,21 @@ struct Samples: Sendable {
     private struct Sample {
         var key: TileKey
         var until: Int
-        /// Next older sample of the same tile, or -1.
-        var next: Int
         var opened: Double
         /// Time when the tile stopped being a candidate of this bin.
         var left: Double
     }
 
+    /// What plans read of hundreds of samples, and of most nothing else.
+    private struct Link {
+        /// The bin, or -1 if it is not open.
+        var bin: Int32
+        /// How many numbers the next older sample of the same tile lies back; 0 if there is none.
+        var back: Int32
+    }
+
     private var ring: [Sample] = []
-    /// The bin of each sample, or -1 if it is not open. Apart from the rest: plans read hundreds, and of most nothing else.
-    private var bins: [Int32] = []
+    private var links: [Link] = []
     private var newest = TileIndex()
     /// Samples are numbered consecutively; those before `first` have ended.
     private var first = 0
@@ -32,13 +37,13 @@ struct Samples: Sendable {
     /// - Parameter capacity: a power of two.
     init(capacity: Int = 8192) { self.capacity = capacity }
 
-    var byteCount: Int { ring.count * (MemoryLayout<Sample>.stride + MemoryLayout<Int32>.stride) + newest.byteCount }
+    var byteCount: Int { ring.count * (MemoryLayout<Sample>.stride + MemoryLayout<Link>.stride) + newest.byteCount }
 
     /// Number of samples that have not ended.
     var count: Int { end - first }
 
     /// Number of open samples whose tiles are candidates of their bins. Looks at all of them.
-    var presentCount: Int { (first..<end).count { bins[slot($0)] >= 0 && ring[slot($0)].left == .infinity } }
+    var presentCount: Int { (first..<end).count { links[slot($0)].bin >= 0 && ring[slot($0)].left == .infinity } }
 
     private func slot(_ number: Int) -> Int { number & (capacity - 1) }
 
@@ -56,7 +61,14 @@ struct Samples: Sendable {
     /// Whether a sample of a bin is open.
     @inline(__always)
     func isOpen(_ number: Int, _ bin: Int) -> Bool {
-        isCurrent(number) && bins[slot(number)] == bin
+        isCurrent(number) && links[slot(number)].bin == bin
+    }
+
+    /// Number of the next older sample of the same tile, or -1.
+    @inline(__always)
+    private func older(than number: Int) -> Int {
+        let back = Int(links[slot(number)].back)
+        return back > 0 ? number - back : -1
     }
 
     /// Opens a sample, or continues the open one of the tile and bin.
@@ -64,21 +76,21 @@ struct Samples: Sendable {
         let head = head(key)
         var number = head
         while isCurrent(number) {
-            let place = slot(number)
-            if bins[place] == bin {
-                ring[place].left = .infinity
+            if links[slot(number)].bin == bin {
+                ring[slot(number)].left = .infinity
                 return number
             }
-            number = ring[place].next
+            number = older(than: number)
         }
         if count == capacity { dropFirst() }
-        let sample = Sample(key: key, until: until, next: head, opened: time, left: .infinity)
+        let sample = Sample(key: key, until: until, opened: time, left: .infinity)
+        let link = Link(bin: Int32(bin), back: isCurrent(head) ? Int32(end - head) : 0)
         if ring.count < capacity {
             ring.append(sample)
-            bins.append(Int32(bin))
+            links.append(link)
         } else {
             ring[slot(end)] = sample
-            bins[slot(end)] = Int32(bin)
+            links[slot(end)] = link
         }
         newest.set(key, slot(end))
         end += 1
@@ -87,7 +99,7 @@ struct Samples: Sendable {
 
     /// Notes that a tile is no longer a candidate of the bin of its sample.
     mutating func leave(_ number: Int, time: Double) {
-        guard isCurrent(number), bins[slot(number)] >= 0, ring[slot(number)].left == .infinity else { return }
+        guard isCurrent(number), links[slot(number)].bin >= 0, ring[slot(number)].left == .infinity else { return }
         ring[slot(number)].left = time
     }
 
@@ -107,20 +119,20 @@ struct Samples: Sendable {
         var wasAnnounced = false
         var number = head
         while isCurrent(number), !wasAnnounced {
-            let (sample, bin) = (ring[slot(number)], Int(bins[slot(number)]))
+            let (sample, bin) = (ring[slot(number)], Int(links[slot(number)].bin))
             wasAnnounced =
                 bin >= 0 && sample.opened <= deadline + 1e-9 && sample.left >= deadline && probabilities.gain(bin) > 0
-            number = sample.next
+            number = older(than: number)
         }
         number = head
         while isCurrent(number) {
-            let (sample, bin) = (ring[slot(number)], Int(bins[slot(number)]))
+            let (sample, bin) = (ring[slot(number)], Int(links[slot(number)].bin))
             if bin >= 0 {
-                bins[slot(number)] = -1
+                links[slot(number)].bin = -1
                 let isSoon = sample.opened <= latest + 1e-9 && (!wasAnnounced || sample.left >= deadline)
                 probabilities.count(bin, weight: Self.weight, wasNeeded: true, wasSoon: isSoon)
             }
-            number = sample.next
+            number = older(than: number)
         }
         newest.remove(key)
     }
@@ -128,7 +140,7 @@ struct Samples: Sendable {
     /// Ends the samples beyond their horizon as not needed.
     mutating func expire(demands: Int, probabilities: inout ProbabilityTable) {
         while first < end {
-            let bin = Int(bins[slot(first)])
+            let bin = Int(links[slot(first)].bin)
             guard bin < 0 || ring[slot(first)].until < demands else { return }
             if bin >= 0 { probabilities.count(bin, weight: Self.weight, wasNeeded: false, wasSoon: false) }
             dropFirst()
