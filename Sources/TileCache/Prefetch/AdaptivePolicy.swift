@@ -34,6 +34,8 @@ package struct AdaptivePolicy: PrefetchPolicy {
     let profile: PrefetchProfile?
     var popular: PopularTiles?
     private var viewed = ViewedPlaces()
+    /// The motion's pace at the last change of the needed tiles.
+    private var pace = PanPace()
     var samples: Samples
     /// Apart from the others, whose ring they would fill. Not more than popular tiles, visited or not.
     var popularSamples = Samples(capacity: 2 * PopularTiles.maximumTiles)
@@ -159,6 +161,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
     /// Updates samples and ages after a change of the needed tiles.
     private mutating func take(_ tiles: [TileKey], isFirst: Bool) {
         change += 1
+        pace = motion.pace
         let time = motion.time
         let current = tiles.prefix(seen.maximumNeeded)
         if !isFirst {
@@ -197,7 +200,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
         workers = max(context.workers, 1)
         horizon = min(max(context.capacityTiles, Samples.horizon.lowerBound), Samples.horizon.upperBound)
         probabilities.setEffort(context.effort)
-        if effects.contains(.latency) { probabilities.setLatency(latency) }
+        if effects.contains(.latency) { probabilities.setLatency(latency, speed: pace.speed) }
         probabilities.caution = effects.contains(.caution) ? caution : .none
         // Without prefetches nothing can change.
         isSettled = true

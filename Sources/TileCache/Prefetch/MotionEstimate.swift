@@ -52,6 +52,8 @@ struct MotionEstimate: Sendable {
     /// Whether zooms in progress and their fixed points are followed.
     private let followsZoom: Bool
     private(set) var isMoving = false
+    /// Speed of the pans so far.
+    private(set) var pace = PanPace()
     /// Whether the last frame changed `heading`.
     private var hasTurned = false
 
@@ -121,8 +123,16 @@ struct MotionEstimate: Sendable {
         if let last = samples.last, last.time > time { samples.removeAll(keepingCapacity: true) }
         // One frame before the window may stay: rare frames need it for the velocity.
         while samples.count > 1, time - samples[1].time > Self.window || samples.count >= 64 { samples.removeFirst() }
+        let last = samples.last
         samples.append(sample)
         measure(size)
+        if let last {
+            let (x, y) = ((sample.x - last.x) * scale, (sample.y - last.y) * scale)
+            pace.note(
+                way: (x * x + y * y).squareRoot(),
+                speed: (velocity.x * velocity.x + velocity.y * velocity.y).squareRoot()
+            )
+        }
     }
 
     /// Offset of the point of the world that stays in place on the screen from the centre of the later view, in screen

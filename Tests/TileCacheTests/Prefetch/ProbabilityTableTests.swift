@@ -57,6 +57,18 @@ import Testing
         #expect(table.gain(Self.zoom) == ProbabilityTable().gain(Self.zoom))
     }
 
+    /// At half of the priors' speed, a load of 150 ms counts as one of 75 ms. Faster views are as the priors.
+    @Test(arguments: [(250.0, 0.075), (125, 0.0375), (0, 0.05), (499, 0.15), (500, 0.15), (2000, 0.15)])
+    func slowViewsGoLessFarDuringLongLoads(speed: Double, latency: Double) {
+        var (table, other) = (ProbabilityTable(), ProbabilityTable())
+        table.setLatency(0.15, speed: speed)
+        other.setLatency(latency)
+        for distance in 0..<CandidateBin.distances {
+            let bin = CandidateBin.pan(isMoving: false, .unknown, reach: 0, distance: distance, isSeen: false)
+            #expect(table.gain(bin) == other.gain(bin), "class \(distance)")
+        }
+    }
+
     /// A load of another length counts as a change, one of about the same does not.
     @Test func loadsOfTheSameLengthChangeNothing() {
         var table = ProbabilityTable()
