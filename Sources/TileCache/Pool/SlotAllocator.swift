@@ -86,6 +86,8 @@ struct SlotAllocator {
             decommitted.remove(highWater)
             count += 1
         }
+        // Without slots, the words that the sets keep are not counted.
+        if count > 0, highWater == 0 { (unused, decommitted) = (NumberSet(), NumberSet()) }
         return count
     }
 }

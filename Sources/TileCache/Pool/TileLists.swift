@@ -55,7 +55,8 @@ struct TileCounts: Sendable, Hashable {
     var pinnedBytes = 0
     /// Bytes of the blocks of compressed tiles that are pinned.
     var pinnedBlockBytes = 0
-    /// Tiles that take room for views, resident or not, and the bytes of their slots.
+    /// Tiles that take room for views, resident or not, and the bytes of their slots. The number is for assertions, which
+    /// do not know the bytes.
     var needed = 0
     var neededBytes = 0
     /// Bytes of both, which are not evictable.
