@@ -82,7 +82,7 @@ struct Ledger {
     // MARK: - Decommits
 
     mutating func beginDecommit(_ range: MemoryRange, bytes: Int) {
-        // A slot is worth many pages.
+        // Room for one slot takes many pages of compressed tiles.
         if pendingDecommits.isEmpty { pendingDecommits.reserveCapacity(Self.usualDecommits) }
         pendingDecommits.append(LeavingMemory(range: range, countedBytes: bytes))
         leavingBytes += bytes

@@ -20,6 +20,13 @@ struct RoomLack {
 ///
 /// Entries start in order, except that needed tiles overtake a prefetch that waits for a worker, a codec or room.
 struct PlanQueue {
+    /// A resident tile that the plan values.
+    struct ValuedTile {
+        var number: EntryID
+        /// Its value when it was noted. That of its entry may be greater since.
+        var value: Float
+    }
+
     private(set) var plan = Plan()
     /// Number of plans; values of older plans do not count.
     private(set) var epoch: UInt32 = 1
@@ -44,13 +51,6 @@ struct PlanQueue {
     private(set) var cutsPins = false
     /// Earliest retry of the plan's failed tiles when it was installed; `.max` for none.
     private(set) var nextRetry = Int64.max
-    /// A resident tile that the plan values.
-    struct ValuedTile {
-        var number: EntryID
-        /// Its value when the plan was installed, which is at most its entry's.
-        var value: Float
-    }
-
     /// Resident tiles valued by the plan. With their values, so that a search for a victim seldom reads entries.
     private(set) var valued: [ValuedTile] = []
 

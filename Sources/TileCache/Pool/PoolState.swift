@@ -3,8 +3,8 @@
 /// Pure, so that replays under a virtual clock and tests run the same decisions as the service.
 struct PoolState: ~Copyable {
     private(set) var configuration: PoolConfiguration
-    /// Makes the size of the type unknown to callers. Otherwise the compiler passes the pool by a copy of its 1,280
-    /// bytes to each function that only reads it: 2 % of a replay.
+    /// Always `nil`. A type that contains an existential is passed by its address. Otherwise the compiler passes the pool
+    /// by a copy of its 1,280 bytes to each function that only reads it: 2 % of a replay.
     private let isPassedInPlace: (any Sendable)? = nil
     /// Maximum of later limits; address ranges are reserved for it.
     let maximumByteLimit: Int

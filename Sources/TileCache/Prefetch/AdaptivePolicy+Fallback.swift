@@ -197,7 +197,7 @@ extension AdaptivePolicy {
         func isHopeless(_ key: TileKey) -> Bool {
             outlook.travel.time(forShare: outlook.travel.exit(of: outlook.rectangle(of: key))) < least
         }
-        // Of a rectangle of tiles, one at a corner leaves first.
+        // Of a rectangle of tiles, the first or the last column or row leaves first. Two opposite corners are of all four.
         if shown?.count == target.needed.count, !target.pyramid.wrapsX, let first = target.needed.first,
             let last = target.needed.last, !isHopeless(first), !isHopeless(last)
         {

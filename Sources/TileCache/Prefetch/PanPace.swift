@@ -1,7 +1,8 @@
 /// Speed of a view's pans: a mean over the way, which uncovers the tiles, not over the time.
 struct PanPace: Sendable {
-    /// Way over which the mean is taken, in screen pixels, and the weight of the speed before the first pan.
+    /// Way over which the mean is taken, in screen pixels.
     static let memory = 8192.0
+    /// Weight of the speed before the first pan, in screen pixels.
     static let leastWay = 256.0
     /// In screen pixels a second.
     private(set) var speed = BinPriors.speed

@@ -175,7 +175,7 @@ extension BinPriors {
     /// Longest load, in seconds, for which the standard priors are. During a longer one, a view goes further, so that
     /// tiles further away are needed too soon.
     static let latency = 0.05
-    /// Speed of pans, in screen pixels a second, that longer loads are stretched for. Slower views go less far during
+    /// Speed of pans, in screen pixels a second, from which on longer loads count in full. Slower views go less far during
     /// them. With 1000 and loads of 150 ms, generated flings hit .008 less, and `balabit_drag` .003.
     static let speed = 500.0
 

@@ -19,7 +19,7 @@ struct Samples: Sendable {
         var left: Double
     }
 
-    /// What plans read of hundreds of samples, and of most nothing else.
+    /// Plans read it of hundreds of samples, and of most of them nothing else.
     private struct Link {
         /// The bin, or -1 if it is not open.
         var bin: Int32

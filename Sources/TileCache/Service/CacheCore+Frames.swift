@@ -213,8 +213,7 @@ extension CoreState {
         guard pool.loads.count == 0, !view.isDiagnosed(at: now), let newest = planning.newest else { return true }
         if newest.isSettled, !isUnderWay { return !pool.counters.isUnchanged(since: newest.counters) }
         // With refusals: an entry that was short of room is left to load.
-        return !newest.holds(in: pool)
-            || !view.model.goesOn(at: now)
+        return !newest.holds(in: pool) || !view.model.goesOn(at: now)
     }
 
     /// Whether new room requires a plan. At rest only needed and requested tiles count: prefetches would evict each other.

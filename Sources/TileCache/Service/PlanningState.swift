@@ -40,7 +40,7 @@ struct FinishedPlan: Sendable {
     var isReusable: Bool
 
     /// Whether it holds for views that go on as before: nothing of it is left to load, and nothing has been loaded,
-    /// needed or refused since. Loads in flight have to be excluded beside.
+    /// needed or refused since. Callers check that no load is in flight.
     func holds(in pool: borrowing PoolState) -> Bool {
         isReusable && pool.queue.isDone && pool.counters == counters
     }

@@ -3,7 +3,8 @@
 /// Frames and the ends of loads are the only events. Codec work takes no time unless `codecCost` is set; then it takes
 /// a worker's time, except for the tiles that a frame decompresses itself.
 package final class VirtualCache {
-    // One thread uses a cache, and its closures read only. Checks of exclusive access took 5 % of a replay.
+    // One thread uses a cache, and no closure accesses what its caller is changing. Checks of exclusive access took 5 % of
+    // a replay.
     @exclusivity(unchecked) private(set) var pool: PoolState
     @exclusivity(unchecked) private(set) var views: [ViewModel] = []
     @exclusivity(unchecked) private var planner = Planner()

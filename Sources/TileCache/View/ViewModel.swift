@@ -22,7 +22,7 @@ struct ViewLayer: Sendable {
     var touched = TouchMark()
     /// Needed tiles on screen, with repeats if a world wraps within the viewport.
     var visible: [VisibleTile] = []
-    /// The needed and visible tiles as a range, if they are all of one.
+    /// The range whose tiles are the needed and the visible ones; `nil` if there is none.
     var range: TileRange?
     /// Whether the renderer lists the needed tiles itself.
     var hasOwnList = false
