@@ -68,13 +68,18 @@ struct ViewportCover {
     /// The tiles as a range; `nil` if the viewport is turned or the world wraps. Equal ranges have the same tiles.
     var range: TileRange? {
         guard outline == nil, !wrapsX else { return nil }
-        let columns = gridRange(
-            from: max(box.minX, 0) - level.origin.x,
-            to: min(box.maxX, worldWidth) - level.origin.x,
+        return TileRange(level: levelIndex, columns: columns(from: box.minX, to: box.maxX), rows: rows)
+    }
+
+    /// Columns under an interval, without the copies of a world that wraps.
+    @inline(__always)
+    private func columns(from minX: Double, to maxX: Double) -> Range<Int> {
+        gridRange(
+            from: max(minX, 0) - level.origin.x,
+            to: min(maxX, worldWidth) - level.origin.x,
             span: level.tileSpanX,
             count: level.columns
         )
-        return TileRange(level: levelIndex, columns: columns, rows: rows)
     }
 
     /// Number of the tiles, each counted once.
@@ -127,13 +132,7 @@ struct ViewportCover {
         for _ in 0..<(wrapsX ? Self.maximumCopies : 1) {
             let offset = copy * width
             if wrapsX, offset >= maxX { return }
-            let columns = gridRange(
-                from: max(minX - offset, 0) - level.origin.x,
-                to: min(maxX - offset, width) - level.origin.x,
-                span: level.tileSpanX,
-                count: level.columns
-            )
-            for column in columns where !body(column, offset) { return }
+            for column in columns(from: minX - offset, to: maxX - offset) where !body(column, offset) { return }
             copy += 1
             // Far from the origin a step may be lost to rounding in the sum.
             if copy * width <= offset { return }

@@ -230,11 +230,9 @@ struct Planner: Sendable {
         // One access to the policy: it is found by two hashes.
         guard var own = policies[id]?[layer.id]?.wishes(after: layer.observations, target, layerContext)
         else { return nil }
-        if allowance != .standard {
-            own.wishes.entries = context.admitted(own.wishes.entries, by: allowance)
-            own.wishes.first = context.admitted(own.wishes.first, by: allowance)
-            own.wishes.urgent = context.admitted(own.wishes.urgent, by: allowance)
-        }
+        own.wishes.entries = context.admitted(own.wishes.entries, by: allowance)
+        own.wishes.first = context.admitted(own.wishes.first, by: allowance)
+        own.wishes.urgent = context.admitted(own.wishes.urgent, by: allowance)
         return (own.goesFirst, (id, index, own.wishes))
     }
 }

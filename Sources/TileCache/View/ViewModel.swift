@@ -223,7 +223,7 @@ struct ViewModel: Sendable {
         layers[index].importance = []
         let gaveWay = layers[index].gaveWay
         layers[index].gaveWay = false
-        var isSame = !collect(layer: index, level: level, viewport)
+        var isSame = collect(layer: index, level: level, viewport)
         if fitsBudget {
             noteLeast(
                 layer: index,
@@ -242,7 +242,7 @@ struct ViewModel: Sendable {
                 shortfallBytes = max(shortfallBytes, bytes)
                 guard level > 0 else { break }
                 level -= 1
-                isSame = !collect(layer: index, level: level, viewport)
+                isSame = collect(layer: index, level: level, viewport)
             }
         }
         if !isSame { takeCollected(layer: index, level: level, now: now, pool: &pool) }
@@ -323,13 +323,13 @@ struct ViewModel: Sendable {
         count > most ? count * pool.slotBytes(ofLayer: layers[index].layer) : 0
     }
 
-    /// Collects the tiles of a level; returns whether they may be others than the needed ones.
+    /// Collects the tiles of a level, unless they are the needed and visible ones. Returns whether they are.
     private mutating func collect(layer index: Int, level: Int, _ viewport: TileViewport) -> Bool {
         let layer = layers[index].layer
         let columns = layers[index].pyramid.levels[level].columns
         let cover = ViewportCover(pyramid: layers[index].pyramid, viewport: viewport, levelIndex: level)
         scratchRange = cover.range
-        if let range = scratchRange, range == layers[index].range, layers[index].needs.hasBegun { return false }
+        if let range = scratchRange, range == layers[index].range, layers[index].needs.hasBegun { return true }
         scratch.removeAll(keepingCapacity: true)
         scratchVisible.removeAll(keepingCapacity: true)
         var currentRow = -1
@@ -353,7 +353,7 @@ struct ViewModel: Sendable {
             scratchVisible.append(VisibleTile(index: Int32(number), offset: offset))
             return true
         }
-        return true
+        return false
     }
 
     /// Takes a snapshot for a planner, with the frames that it has not learned from.
