@@ -1,8 +1,8 @@
 /// A parsed decimal number: `-12.5e-3` is a sign, the digits 125 and the exponent -4.
 ///
 /// Traces have tens of millions of numbers, and a `String` of each costs more than everything else. Numbers with up to
-/// 15 digits and small exponents, which are nearly all, are exact after one multiplication or division. The standard
-/// library converts the others, so that the result equals `Double(_:)` to the bit.
+/// 15 digits and small exponents are exact after one multiplication or division. Programs write up to 17 digits: these are
+/// divided as integers. The standard library converts the others. All results equal `Double(_:)` to the bit.
 struct DecimalNumber {
     private let text: UnsafeRawBufferPointer
     private let isNegative: Bool
@@ -59,12 +59,27 @@ struct DecimalNumber {
 
     /// Nearest `Double`; infinity if the number is too large.
     var double: Double {
-        guard digitCount <= 15, -22...22 ~= exponent else {
+        let value: Double
+        if digitCount <= 15, -22...22 ~= exponent {
+            let whole = Double(digits)
+            value = exponent < 0 ? whole / Self.powersOf10[-exponent] : whole * Self.powersOf10[exponent]
+        } else if digitCount <= 19, -18..<0 ~= exponent {
+            value = Self.quotient(digits, Self.wholePowersOf10[-exponent])
+        } else {
             return Double(String(decoding: text, as: UTF8.self)) ?? .nan
         }
-        let whole = Double(digits)
-        let value = exponent < 0 ? whole / Self.powersOf10[-exponent] : whole * Self.powersOf10[exponent]
         return isNegative ? -value : value
+    }
+
+    /// Nearest `Double` to the quotient of two positive integers.
+    private static func quotient(_ dividend: UInt64, _ divisor: UInt64) -> Double {
+        // With their highest bits set, the quotient of the dividend's 2^63-fold has 63 or 64 bits: more than a `Double`
+        // has, so that the last one may stand for the remainder.
+        let shifts = (dividend.leadingZeroBitCount, divisor.leadingZeroBitCount)
+        let high = dividend << shifts.0
+        let (bits, remainder) = (divisor << shifts.1).dividingFullWidth((high >> 1, high << 63))
+        let rounded = Double(remainder == 0 ? bits : bits | 1)
+        return Double(sign: .plus, exponent: shifts.1 - shifts.0 - 63, significand: rounded)
     }
 
     /// The number in billionths, rounded to the nearest integer: nanoseconds of a time in seconds.

@@ -38,6 +38,21 @@ import TileCache
         }
     }
 
+    /// Halfway between two numbers, and a unit of the last digit below and above: the most that rounding can ask.
+    @Test(arguments: 1...3) func roundsHalvesToTheEvenNumber(decimals: Int) {
+        var random = SplitMix64(seed: 4)
+        let power = (0..<decimals).reduce(UInt64(1)) { power, _ in power * 5 }
+        for _ in 0..<10_000 {
+            // An odd number of 54 bits, divided by 2 for each decimal.
+            let half = (random.next() >> 11 | 1 << 52) << 1 | 1
+            for digits in [half * power - 1, half * power, half * power + 1] {
+                let text = String(digits)
+                let decimal = text.dropLast(decimals) + "." + text.suffix(decimals)
+                #expect(number(String(decimal)) { $0.double } == Double(decimal), "\(decimal)")
+            }
+        }
+    }
+
     @Test(
         arguments: [
             ("0", 0), ("-0.0", 0), ("1", 1_000_000_000), ("0.0160", 16_000_000), ("0.000000001", 1),
