@@ -85,11 +85,13 @@ extension AdaptivePolicy {
         }
         for entry in wishes.first where !known.contains(entry.key) { known.append(entry.key) }
         if outlook.travel.isMoving, canLoad {
-            for share in [0.5, 1] {
+            for share in [0.5, 1.0] {
                 let ahead = outlook.view.offsetBy(
                     x: (outlook.travel.left + outlook.travel.right) / 2 * share / outlook.scale,
                     y: (outlook.travel.top + outlook.travel.bottom) / 2 * share / outlook.scale
                 )
+                // Mostly, the tile under the view reaches that far.
+                if first <= level, let own = known.first, outlook.rectangle(of: own).encloses(ahead) { continue }
                 let tiles = fewTiles(under: ahead, from: max(level, first), upTo: first, outlook)
                 for key in tiles where !known.contains(key) {
                     known.append(key)
@@ -115,8 +117,12 @@ extension AdaptivePolicy {
         // Most plans have one, that of the plan before.
         guard tiles.count(where: isCoarse) > 1 || tiles.first(where: isCoarse) != fallbacks.first else { return }
         let coarse = tiles.filter(isCoarse)
-        let found = zip(coarse, context.residencies(of: coarse)).filter { $1.residency.isResident }
-        let newest = found.suffix(Self.fallbacksKept).map(\.0).reversed()
+        let found = context.residencies(of: coarse)
+        var newest: [TileKey] = []
+        for number in coarse.indices.reversed() where found[number].residency.isResident {
+            if newest.count < Self.fallbacksKept { newest.append(coarse[number]) }
+        }
+        guard !fallbacks.starts(with: newest) else { return }
         fallbacks = Array((newest + fallbacks.filter { !newest.contains($0) }).prefix(Self.fallbacksKept))
     }
 
@@ -216,7 +222,7 @@ struct ResidentAncestors {
     /// All ancestors whose loads are in flight, each once.
     private(set) var loading: [TileKey] = []
 
-    init(of tiles: [TileCoordinate], target: PlanTarget, context: PlanContext) {
+    init(of tiles: [TileCoordinate], target: borrowing PlanTarget, context: borrowing PlanContext) {
         guard !tiles.isEmpty else {
             nearest = []
             return

@@ -9,23 +9,28 @@ extension AdaptivePolicy {
         let isLevelOfView = level == outlook.target.level
         // Needed tiles, without looking each up.
         let shown = isLevelOfView ? shown : nil
-        let records = FormerRecords(of: previous, change: change, hasRange: self.shown != nil)
+        let records = FormerRecords(ofChange: previous.change, now: change, hasRange: self.shown != nil)
         // Since the last plan. Samples end only when something is learned.
         let hasLearnedNothing = previous.valuation == probabilities.valuation
         let popularities = profile?.places
         let (change, time) = (change, motion.time)
-        let grid = outlook.grid(at: level, in: rectangle) { rule.column(from: $0, to: $1) }
+        let grid = outlook.grid(at: level, in: rectangle, reusing: takeColumns()) { rule.column(from: $0, to: $1) }
         let first = candidates.count
         var count = first
         let end = min(first + grid.count, Candidates.maximumCount)
         let walked = candidates.grid(of: grid)
-        var walk = previous.walk(ofLevel: level)
         let hasSameTiles =
-            records.areKept && (!isLevelOfView || shown != nil) && walked != nil && walked == walk.grid
+            records.areKept && (!isLevelOfView || shown != nil) && walked != nil
+            && walked == previous.grid(ofLevel: level)
+        // As a whole: few of them change.
+        if hasSameTiles {
+            candidates.takeOver(level: level, end - first, of: &previous)
+        } else {
+            candidates.giveBack(to: &previous)
+        }
+        var walk = previous.walk(ofLevel: level)
         // Apart from the policy: an append to a member checks more than it writes.
         var list = candidates.takePlaces(for: end - first)
-        // In place: they are copied as a whole, and few of them change.
-        if hasSameTiles { walk.copyRest(to: &list, at: first) }
         var places = list.mutableSpan
         var array = takeJudgements(grid.columns.count)
         var judgements = array.mutableSpan
@@ -33,44 +38,64 @@ extension AdaptivePolicy {
         for number in grid.rows {
             let side = grid.bounds(ofRow: number)
             let row = rule.row(from: side.low, to: side.high)
+            let needed = shown?.rows.contains(number) == true ? shown?.columns ?? 0..<0 : 0..<0
             // Apart from the bookkeeping, for which the processor has too few registers.
-            for place in columns.indices {
+            for place in columns.indices where !needed.has(columns[place].column) {
                 judgements[place] = rule.judgement(columns[place].place, row)
             }
-            let needed = shown?.rows.contains(number) == true ? shown?.columns ?? 0..<0 : 0..<0
-            for place in columns.indices where !needed.contains(columns[place].column) {
-                if !hasSameTiles {
-                    let key = TileKey(
-                        layer: grid.layer,
-                        TileCoordinate(level: level, column: columns[place].column, row: number)
-                    )
-                    let former = walk.find(key)
-                    let slot = seen.find(key, as: former, records)
-                    if isLevelOfView, shown == nil, slot >= 0, seen.records[slot].neededAt == change { continue }
-                    guard count < end, candidates.claim(key, as: count) else {
-                        // Without room for it, the tile is no candidate any more.
-                        if let former { samples.leave(former.sample, time: time) }
-                        continue
-                    }
-                    places[count] = former ?? Candidates.Candidate(key: key)
-                    places[count].slot = Int32(truncatingIfNeeded: slot)
+            if hasSameTiles {
+                // Without a profile of places, with which a tile may come twice.
+                for place in columns.indices where !needed.has(columns[place].column) {
+                    update(&places[count], judgements[place], popularities: nil, hasLearnedNothing)
+                    count += 1
                 }
-                let judgement = judgements[place]
-                let bin = popularities.placed(judgement.bin + (places[count].isSeen ? 1 : 0), places[count].key)
-                // Otherwise without the tables, of which each tile would read another part.
-                if !hasLearnedNothing || places[count].bin != bin || !samples.isCurrent(places[count].sample) {
-                    enter(&places[count], bin)
+                continue
+            }
+            for place in columns.indices where !needed.has(columns[place].column) {
+                let key = TileKey(
+                    layer: grid.layer,
+                    TileCoordinate(level: level, column: columns[place].column, row: number)
+                )
+                let former = walk.find(key)
+                let slot = seen.find(key, as: former, records)
+                if isLevelOfView, shown == nil, slot >= 0, seen.records[slot].neededAt == change { continue }
+                guard count < end, candidates.claim(key, as: count) else {
+                    // Without room for it, the tile is no candidate any more.
+                    if let former { samples.leave(former.sample, time: time) }
+                    continue
                 }
-                places[count].entersAfter = judgement.entersAfter
-                places[count].isHopeless = judgement.isHopeless
+                places[count] = former ?? Candidates.Candidate(key: key)
+                places[count].slot = Int32(truncatingIfNeeded: slot)
+                update(&places[count], judgements[place], popularities: popularities, hasLearnedNothing)
                 count += 1
             }
         }
-        candidates.put(list, count: count)
-        self.judgements = array
+        candidates.put(list, count: count, hasNew: !hasSameTiles)
+        (self.judgements, self.columns) = (array, grid.columns)
         candidates.noteWalk(ofLevel: level, from: first, grid: walked)
         // Those that did not come again leave their bins.
         if !hasSameTiles { for sample in walk.left { samples.leave(sample, time: time) } }
+    }
+
+    /// Sets what follows from a candidate's place, and its bin.
+    @inline(__always)
+    private mutating func update(
+        _ candidate: inout Candidates.Candidate,
+        _ judgement: CandidateJudgement,
+        popularities: PlaceSketch?,
+        _ hasLearnedNothing: Bool
+    ) {
+        let bin = popularities.placed(judgement.bin &+ (candidate.isSeen ? 1 : 0), candidate.key)
+        // Otherwise without the tables, of which each tile would read another part.
+        if !hasLearnedNothing || candidate.bin != bin || !samples.isCurrent(candidate.sample) { enter(&candidate, bin) }
+        candidate.entersAfter = judgement.entersAfter
+        candidate.isHopeless = judgement.isHopeless
+    }
+
+    /// Takes out the room for a level's columns.
+    private mutating func takeColumns() -> [(column: Int, place: CandidateSide)] {
+        defer { columns = [] }
+        return columns
     }
 
     /// Takes out the room for a row's judgements.
@@ -123,6 +148,7 @@ extension AdaptivePolicy {
         let time = motion.time
         guard previous.mayRepeat || candidates.mayRepeat else {
             for walk in previous.walks where !candidates.walks.contains(where: { $0.level == walk.level }) {
+                candidates.giveBack(to: &previous)
                 for candidate in previous.list[walk.range] { samples.leave(candidate.sample, time: time) }
             }
             return
@@ -130,6 +156,14 @@ extension AdaptivePolicy {
         // Walks may miss tiles that stay.
         for candidate in previous.list { samples.leave(candidate.sample, time: time) }
         for candidate in candidates.list { samples.stay(candidate.sample) }
+    }
+}
+
+extension Range<Int> {
+    /// Whether it contains a number, in one comparison. The range is not longer than `Int.max`.
+    @inline(__always)
+    fileprivate func has(_ number: Int) -> Bool {
+        UInt(bitPattern: number &- lowerBound) < UInt(bitPattern: upperBound &- lowerBound)
     }
 }
 
@@ -141,9 +175,12 @@ private struct FormerRecords {
     /// have new records, and none is asked for if they are left out as a range.
     let mayBeKept: Bool
 
-    init(of previous: Candidates, change: Int, hasRange: Bool) {
-        areKept = previous.change == change
-        mayBeKept = areKept || (hasRange && previous.change == change - 1)
+    /// - Parameters:
+    ///   - former: Change of the needed tiles that the candidates are of.
+    ///   - hasRange: Whether the needed tiles are known as a range.
+    init(ofChange former: Int, now change: Int, hasRange: Bool) {
+        areKept = former == change
+        mayBeKept = areKept || (hasRange && former == change - 1)
     }
 }
 

@@ -43,9 +43,10 @@ package struct AdaptivePolicy: PrefetchPolicy {
     var popularChange = 0
     var seen: SeenTiles
     var candidates = Candidates()
-    /// Room for the judgements of a row of candidates.
+    /// Room for the columns of a level's candidates, and for the judgements of a row.
+    var columns: [(column: Int, place: CandidateSide)] = []
     var judgements: [CandidateJudgement] = []
-    private(set) var previous = Candidates()
+    var previous = Candidates()
 
     /// The last fallbacks, newest first.
     var fallbacks: [TileKey] = []
@@ -287,6 +288,8 @@ package struct AdaptivePolicy: PrefetchPolicy {
         var promoted: [Int] = []
         for number in list.indices {
             guard let found = list[number].state else { continue }
+            // Most: neither in memory nor worth a load.
+            if !found.isKnown, context.nearness == nil, !(list[number].gain > 0) { continue }
             // Others cannot be kept.
             if isWeighed, found.isKnown {
                 wishes.keepValues.append(entry(of: list[number], value: list[number].worth.loss))

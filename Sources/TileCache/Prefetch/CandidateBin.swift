@@ -22,10 +22,11 @@ enum CandidateBin {
     /// Class of a distance: the first one whose bound it does not exceed.
     @inline(__always)
     static func distance(_ pixels: Double) -> Int {
-        // The bounds as constants: every tile of a plan asks.
-        if pixels <= 128 { return pixels <= 0 ? 0 : pixels <= 64 ? 1 : 2 }
-        if pixels <= 256 { return pixels <= 192 ? 3 : 4 }
-        return pixels <= 384 ? 5 : pixels <= 512 ? 6 : pixels <= 768 ? 7 : 8
+        // Without branches, which each tile of a plan would take another way. From 64 on, the bounds are the halves of
+        // octaves but for one: the exponent and the highest bit of the fraction. Less 1, since a bound belongs below.
+        let bits = Int(truncatingIfNeeded: pixels.bitPattern) &- 1
+        let half = bits >> 51 &- 2057
+        return bits < 0 ? 0 : min(max(half, half >= 1 ? 2 : 1), distances &- 1)
     }
 
     /// - Parameter reach: For tiles ahead, when the motion reaches them: 0 within half of its travel, 1 within the

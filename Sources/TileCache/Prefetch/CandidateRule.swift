@@ -1,13 +1,40 @@
 /// Assigns the tiles of a level to bins. What depends only on a column or a row is computed once for each.
 protocol CandidateRule {
-    associatedtype Side
-
     /// What is known of the tiles of a column or row with these bounds, in world pixels.
-    func column(from low: Double, to high: Double) -> Side
-    func row(from low: Double, to high: Double) -> Side
+    func column(from low: Double, to high: Double) -> CandidateSide
+    func row(from low: Double, to high: Double) -> CandidateSide
 
     /// The judgement of a tile by its column and row.
-    func judgement(_ column: Side, _ row: Side) -> CandidateJudgement
+    func judgement(_ column: CandidateSide, _ row: CandidateSide) -> CandidateJudgement
+}
+
+/// What follows from the place of a column or row of tiles.
+struct CandidateSide {
+    /// Distance from the view, in screen pixels.
+    var distance: Double
+    /// Signed distance from the view along the heading, and square of the distance.
+    var along = 0.0
+    var square = 0.0
+    /// Fractions of the travel after which it is reached, and out of view.
+    var entry = 0.0
+    var exit = 0.0
+    /// Seconds until it is reached; infinite if the level ends before a load would have paid.
+    var entersAfter = Float.infinity
+    /// Class of its entry, as in `CandidateBin`.
+    var reach: UInt8 = 0
+    var traits: Traits = []
+
+    struct Traits: OptionSet {
+        let rawValue: UInt8
+        /// The motion reaches it.
+        static let onTheWay = Traits(rawValue: 1)
+        /// It is out of view before a load lands.
+        static let leavesEarly = Traits(rawValue: 2)
+        /// It is reached before a load lands, while saturated.
+        static let entersLate = Traits(rawValue: 4)
+        /// The next zoom shows it in passing, before or after the level changes.
+        static let inChange = Traits(rawValue: 8)
+    }
 }
 
 /// What follows from the place of a tile.
@@ -32,36 +59,6 @@ extension CandidateRule {
 
 /// Tiles of the view's level around it.
 struct PanRule: CandidateRule {
-    /// What follows from the place of a column or row of tiles.
-    struct Side {
-        /// Distance from the view, in screen pixels.
-        let distance: Double
-        /// Signed distance from the view along the heading, and square of the distance.
-        let along: Double
-        let square: Double
-        /// Fractions of the travel after which it is reached, and out of view.
-        let entry: Double
-        let exit: Double
-        /// The same in seconds.
-        let entersAfter: Double
-        let leavesAfter: Double
-        /// Class of its entry, as in `CandidateBin`.
-        let reach: Int
-        /// Whether the next zoom out shows it before the level changes.
-        let isInChange: Bool
-
-        init(_ place: AxisTravel.Place, _ heading: Double, _ travel: EdgeTravel, isInChange: Bool) {
-            distance = place.distance
-            (entry, exit) = (place.entry, place.exit)
-            entersAfter = travel.time(forShare: entry)
-            leavesAfter = travel.time(forShare: exit)
-            reach = entry <= 0.5 ? 0 : entry <= 1 ? 1 : entry <= 2 ? 2 : 3
-            along = place.gap * heading
-            square = place.gap * place.gap
-            self.isInChange = isInChange
-        }
-    }
-
     private let travel: EdgeTravel
     private let across: AxisTravel
     private let down: AxisTravel
@@ -83,20 +80,38 @@ struct PanRule: CandidateRule {
     }
 
     @inline(__always)
-    func column(from low: Double, to high: Double) -> Side {
-        let isInChange = change.meetsX(low, high)
-        return Side(across.place(from: low, to: high), heading?.x ?? 0, travel, isInChange: isInChange)
+    func column(from low: Double, to high: Double) -> CandidateSide {
+        side(across.place(from: low, to: high), heading?.x ?? 0, isInChange: change.meetsX(low, high))
     }
 
     @inline(__always)
-    func row(from low: Double, to high: Double) -> Side {
-        let isInChange = change.meetsY(low, high)
-        return Side(down.place(from: low, to: high), heading?.y ?? 0, travel, isInChange: isInChange)
+    func row(from low: Double, to high: Double) -> CandidateSide {
+        side(down.place(from: low, to: high), heading?.y ?? 0, isInChange: change.meetsY(low, high))
     }
 
     @inline(__always)
-    func judgement(_ column: Side, _ row: Side) -> CandidateJudgement {
-        if column.isInChange, row.isInChange {
+    private func side(_ place: AxisTravel.Place, _ heading: Double, isInChange: Bool) -> CandidateSide {
+        let entersAfter = travel.time(forShare: place.entry)
+        var traits: CandidateSide.Traits = isInChange ? .inChange : []
+        if travel.isMoving, place.entry >= 0 { traits.insert(.onTheWay) }
+        if travel.time(forShare: place.exit) < latency { traits.insert(.leavesEarly) }
+        if entersAfter < latency, isSaturated { traits.insert(.entersLate) }
+        return CandidateSide(
+            distance: place.distance,
+            along: place.gap * heading,
+            square: place.gap * place.gap,
+            entry: place.entry,
+            exit: place.exit,
+            entersAfter: entersAfter > latestEntry ? .infinity : Float(entersAfter),
+            reach: place.entry <= 0.5 ? 0 : place.entry <= 1 ? 1 : place.entry <= 2 ? 2 : 3,
+            traits: traits
+        )
+    }
+
+    @inline(__always)
+    func judgement(_ column: CandidateSide, _ row: CandidateSide) -> CandidateJudgement {
+        let both = column.traits.intersection(row.traits)
+        if both.contains(.inChange) {
             let bin = CandidateBin.zoom(
                 step: CandidateBin.nextCoarser,
                 .outward,
@@ -105,39 +120,33 @@ struct PanRule: CandidateRule {
             )
             return CandidateJudgement(bin: bin)
         }
-        var direction = CandidateBin.Direction.ahead
-        var reach = 0
-        var isHopeless = false
-        var entersAfter = Double.infinity
-        if travel.isMoving, column.entry >= 0, row.entry >= 0 {
-            reach = max(column.reach, row.reach)
-            let (entry, exit) = (max(column.entry, row.entry), min(column.exit, row.exit))
-            entersAfter = max(column.entersAfter, row.entersAfter)
-            isHopeless =
-                min(column.leavesAfter, row.leavesAfter) < latency || (exit < entry && entry < 1)
-                // While saturated, late tiles yield to those in time: `trackpad_wheel` hits .31 with it and .17 without.
-                || (entersAfter < latency && isSaturated)
-            if entersAfter > latestEntry { entersAfter = .infinity }
-        } else {
-            direction = heading == nil ? .unknown : Self.direction(column, row)
-            if travel.isMoving, direction == .ahead { direction = .aside }
-        }
         let distance = CandidateBin.distance(max(Self.distance(column.distance, row.distance), 1))
+        guard both.contains(.onTheWay) else {
+            var direction = heading == nil ? .unknown : Self.direction(column, row)
+            if travel.isMoving, direction == .ahead { direction = .aside }
+            return CandidateJudgement(
+                bin: CandidateBin.pan(isMoving: travel.isMoving, direction, reach: 0, distance: distance, isSeen: false)
+            )
+        }
+        let entry = column.entry > row.entry ? column.entry : row.entry
+        let exit = column.exit < row.exit ? column.exit : row.exit
         return CandidateJudgement(
             bin: CandidateBin.pan(
-                isMoving: travel.isMoving,
-                direction,
-                reach: reach,
+                isMoving: true,
+                .ahead,
+                reach: Int(max(column.reach, row.reach)),
                 distance: distance,
                 isSeen: false
             ),
-            entersAfter: Float(entersAfter),
-            isHopeless: isHopeless
+            entersAfter: column.entersAfter > row.entersAfter ? column.entersAfter : row.entersAfter,
+            isHopeless: column.traits.union(row.traits).contains(.leavesEarly) || (exit < entry && entry < 1)
+                // While saturated, late tiles yield to those in time: `trackpad_wheel` hits .31 with it and .17 without.
+                || both.contains(.entersLate)
         )
     }
 
     @inline(__always)
-    private static func direction(_ column: Side, _ row: Side) -> CandidateBin.Direction {
+    private static func direction(_ column: CandidateSide, _ row: CandidateSide) -> CandidateBin.Direction {
         // Within 60 degrees: the cosine exceeds 1/2, computed without root and division.
         let along = column.along + row.along
         guard along * along > 0.25 * (column.square + row.square) else { return .aside }
@@ -147,19 +156,6 @@ struct PanRule: CandidateRule {
 
 /// Tiles of another level around the view after a zoom.
 struct ZoomRule: CandidateRule {
-    struct Side {
-        /// Distance from the view after the zoom in screen pixels, and one more: a tile that touches it is not in it. 0
-        /// in the view.
-        let gap: Double
-        /// Whether the zoom shows it in passing.
-        let isInChange: Bool
-
-        init(_ pixels: Double, isInChange: Bool) {
-            gap = pixels >= 0 ? pixels + 1 : 0
-            self.isInChange = isInChange
-        }
-    }
-
     /// Bin of the tiles in the view that were not visited.
     private let first: Int
     /// The view after the zoom, in world pixels.
@@ -186,24 +182,31 @@ struct ZoomRule: CandidateRule {
     }
 
     @inline(__always)
-    func column(from low: Double, to high: Double) -> Side {
-        let gap = max((low - shown.maxX) * scale, (shown.minX - high) * scale)
-        return Side(gap, isInChange: change.meetsX(low, high))
+    func column(from low: Double, to high: Double) -> CandidateSide {
+        side(max((low - shown.maxX) * scale, (shown.minX - high) * scale), isInChange: change.meetsX(low, high))
     }
 
     @inline(__always)
-    func row(from low: Double, to high: Double) -> Side {
-        let gap = max((low - shown.maxY) * scale, (shown.minY - high) * scale)
-        return Side(gap, isInChange: change.meetsY(low, high))
+    func row(from low: Double, to high: Double) -> CandidateSide {
+        side(max((low - shown.maxY) * scale, (shown.minY - high) * scale), isInChange: change.meetsY(low, high))
+    }
+
+    /// - Parameter gap: Distance from the view after the zoom, in screen pixels; less than 0 in the view.
+    @inline(__always)
+    private func side(_ gap: Double, isInChange: Bool) -> CandidateSide {
+        // One more: a tile that touches the view is not in it.
+        CandidateSide(distance: gap >= 0 ? gap + 1 : 0, traits: isInChange ? .inChange : [])
     }
 
     @inline(__always)
-    func judgement(_ column: Side, _ row: Side) -> CandidateJudgement {
-        var distance = CandidateBin.distance(Self.distance(column.gap, row.gap))
-        if column.isInChange, row.isInChange { distance = min(distance, Self.changeDistance) }
+    func judgement(_ column: CandidateSide, _ row: CandidateSide) -> CandidateJudgement {
+        var distance = CandidateBin.distance(Self.distance(column.distance, row.distance))
+        if column.traits.intersection(row.traits).contains(.inChange) {
+            distance = min(distance, Self.changeDistance)
+        }
         return CandidateJudgement(
             bin: first + 2 * distance,
-            entersAfter: column.gap == 0 && row.gap == 0 ? entersAfter : .infinity
+            entersAfter: column.distance == 0 && row.distance == 0 ? entersAfter : .infinity
         )
     }
 }

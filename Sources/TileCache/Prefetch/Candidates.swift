@@ -32,6 +32,10 @@ struct Candidates: Sendable {
     /// Places of the candidates, and free ones behind them.
     private var places: [Candidate] = []
     private(set) var count = 0
+    /// Whether the states of some may be unknown.
+    private var hasNew = false
+    /// Whether the places from `count` on are those of the last plan's candidates, which does not have them then.
+    private var continuesFormer = false
     var list: ArraySlice<Candidate> { places[..<count] }
     /// Change of the needed tiles that the records of visited tiles are of.
     private(set) var change = -1
@@ -55,6 +59,7 @@ struct Candidates: Sendable {
         self.valuation = valuation
         self.mayRepeat = mayRepeat
         count = 0
+        (continuesFormer, hasNew) = (false, false)
         walks.removeAll(keepingCapacity: true)
         index.removeAll()
     }
@@ -68,15 +73,52 @@ struct Candidates: Sendable {
 
     /// Appends the claimed tile.
     mutating func append(_ candidate: Candidate) {
+        assert(!continuesFormer)
         reserve(1)
         places[count] = candidate
         count += 1
+        hasNew = true
     }
 
     /// Makes room for candidates behind the last one.
     private mutating func reserve(_ more: Int) {
         let missing = count + more - places.count
         if missing > 0 { places.append(contentsOf: repeatElement(.none, count: missing)) }
+    }
+
+    /// Continues with the last plan's candidates of a level, whose tiles are the same: behind the present ones. In place if
+    /// all before were the same, too.
+    ///
+    /// - Parameter more: Number of these candidates.
+    mutating func takeOver(level: Int, _ more: Int, of former: inout Candidates) {
+        guard let range = former.walks.first(where: { $0.level == level })?.range else { return }
+        reserve(more)
+        if continuesFormer, range.lowerBound == count {
+            // Both are as large as if they were copied: equal replays count the same memory.
+            former.reserve(count + more - former.count)
+        } else if !continuesFormer, count == 0, range.lowerBound == 0 {
+            swap(&places, &former.places)
+            continuesFormer = true
+        } else {
+            giveBack(to: &former)
+            copy(former, range, at: count)
+        }
+    }
+
+    /// Ends changes in place: the last plan gets the rest of its candidates back.
+    mutating func giveBack(to former: inout Candidates) {
+        guard continuesFormer else { return }
+        continuesFormer = false
+        former.reserve(0)
+        former.copy(self, count..<max(former.count, count), at: count)
+    }
+
+    private mutating func copy(_ other: Candidates, _ range: Range<Int>, at first: Int) {
+        places.withUnsafeMutableBufferPointer { places in
+            other.places[range].withUnsafeBufferPointer {
+                _ = places[first..<first + $0.count].update(fromContentsOf: $0)
+            }
+        }
     }
 
     /// Takes all places out, with room for some candidates of a level.
@@ -88,10 +130,13 @@ struct Candidates: Sendable {
 
     /// Puts the places back.
     ///
-    /// - Parameter count: Number of candidates in them.
-    mutating func put(_ places: consuming [Candidate], count: Int) {
+    /// - Parameters:
+    ///   - count: Number of candidates in them.
+    ///   - hasNew: Whether the states of some may be unknown.
+    mutating func put(_ places: consuming [Candidate], count: Int, hasNew: Bool) {
         self.places = places
         self.count = count
+        self.hasNew = self.hasNew || hasNew
     }
 
     /// The tiles of a grid as a range; `nil` if a tile may come twice, or if there is no room for all.
@@ -107,8 +152,9 @@ struct Candidates: Sendable {
     /// - Parameter changes: Tiles of which that may have changed since it was looked up last; `nil` if all may have.
     mutating func lookUp(after changes: [TileKey]?, in context: PlanContext) {
         var numbers: [Int] = []
+        defer { hasNew = false }
         if let changes, !mayRepeat {
-            for place in 0..<count where places[place].state == nil { numbers.append(place) }
+            if hasNew { for place in 0..<count where places[place].state == nil { numbers.append(place) } }
             numbers += changes.compactMap(number)
         } else {
             numbers += 0..<count
@@ -138,10 +184,12 @@ struct Candidates: Sendable {
         walks.append((level, first..<count, grid))
     }
 
+    /// The tiles of a level that were walked, if known.
+    func grid(ofLevel level: Int) -> TileRange? { walks.first { $0.level == level }?.grid }
+
     /// A walk along the candidates of a level, of which there may be none.
     func walk(ofLevel level: Int) -> Walk {
-        let walked = walks.first { $0.level == level }
-        return Walk(places, walked?.range ?? 0..<0, walked?.grid)
+        Walk(places, walks.first { $0.level == level }?.range ?? 0..<0)
     }
 
     /// Finds the tiles of a level again. Consecutive plans walk nearly the same tiles in the same order, row by row, so
@@ -150,24 +198,12 @@ struct Candidates: Sendable {
         private let list: [Candidate]
         private var next: Int
         private let end: Int
-        /// The tiles that were walked, if known.
-        let grid: TileRange?
         /// Candidates that did not come again, so far.
         private var passed: [Int] = []
 
-        fileprivate init(_ list: [Candidate], _ range: Range<Int>, _ grid: TileRange?) {
+        fileprivate init(_ list: [Candidate], _ range: Range<Int>) {
             self.list = list
-            self.grid = grid
             (next, end) = (range.lowerBound, range.upperBound)
-        }
-
-        /// Copies the candidates from here on to places.
-        func copyRest(to places: inout [Candidate], at first: Int) {
-            places.withUnsafeMutableBufferPointer { places in
-                list[next..<end].withUnsafeBufferPointer {
-                    _ = places[first..<first + $0.count].update(fromContentsOf: $0)
-                }
-            }
         }
 
         /// Walks on to a tile; returns its candidate, or `nil`. May miss it if the tiles do not come in the order of

@@ -210,18 +210,22 @@ struct Outlook {
 
     /// The tiles of a level under a rectangle.
     ///
-    /// - Parameter column: Returns what depends only on the left and right bounds of a column of tiles, in world pixels.
-    ///   Called once for each column, not for each tile.
+    /// - Parameters:
+    ///   - memory: An array whose memory the columns take. Default: none.
+    ///   - column: Returns what depends only on the left and right bounds of a column of tiles, in world pixels. Called
+    ///     once for each column, not for each tile.
     @inline(__always)
     func grid<Column>(
         at level: Int,
         in rectangle: PixelRect,
+        reusing memory: consuming [(column: Int, place: Column)] = [],
         column: (Double, Double) -> Column
     ) -> TileGrid<Column> {
         let grid = target.pyramid.levels[level]
         let cover = cover(at: level, in: rectangle)
         let rows = cover.rows
-        var columns: [(column: Int, place: Column)] = []
+        var columns = memory
+        columns.removeAll(keepingCapacity: true)
         if !rows.isEmpty {
             columns.reserveCapacity(32)
             cover.forEachColumn { number, offset in
@@ -260,6 +264,11 @@ struct TileGrid<Column> {
 }
 
 extension PixelRect {
+    /// Whether another one lies in it, and touches no edge.
+    func encloses(_ other: PixelRect) -> Bool {
+        minX < other.minX && other.maxX < maxX && minY < other.minY && other.maxY < maxY
+    }
+
     /// The smallest rectangle around both.
     func union(_ other: PixelRect) -> PixelRect {
         PixelRect(

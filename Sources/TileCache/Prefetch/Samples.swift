@@ -148,8 +148,7 @@ struct Samples: Sendable {
     }
 
     private mutating func dropFirst() {
-        let key = ring[slot(first)].key
-        if newest.find(key) == slot(first) { newest.remove(key) }
+        newest.remove(ring[slot(first)].key, if: slot(first))
         first += 1
     }
 }

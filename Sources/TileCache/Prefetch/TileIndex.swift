@@ -60,10 +60,12 @@ struct TileIndex: Sendable {
         return place(of: key)
     }
 
-    mutating func remove(_ key: TileKey) {
+    /// - Parameter number: The tile stays if it has another number. Default: any.
+    mutating func remove(_ key: TileKey, if number: Int? = nil) {
         guard count > 0 else { return }
         var hole = place(of: key)
-        guard places[hole].number >= 0 else { return }
+        let present = Int(places[hole].number)
+        guard present >= 0, present == number ?? present else { return }
         count -= 1
         var probe = (hole + 1) & mask
         // Following entries move up unless they are at or behind their own place.

@@ -28,8 +28,8 @@ struct PolicySession {
     private var changes = StateChanges()
     private var last: [Set<TileKey>] = []
 
-    init(worldWidth: Int = 65_536, wrapsX: Bool = false) throws {
-        pyramid = try .powerOfTwo(worldWidth: worldWidth, worldHeight: 65_536, wrapsX: wrapsX)
+    init(worldWidth: Int = 65_536, worldHeight: Int = 65_536, wrapsX: Bool = false) throws {
+        pyramid = try .powerOfTwo(worldWidth: worldWidth, worldHeight: worldHeight, wrapsX: wrapsX)
     }
 
     /// One frame; returns the policy's wishes.
