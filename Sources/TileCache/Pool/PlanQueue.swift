@@ -68,7 +68,9 @@ struct PlanQueue {
     mutating func install(_ newPlan: consuming Plan, hasRoom: Bool) {
         let hadTurn = lack.exists || cursor > 0 || demandCursor > 0 || plan.entries.isEmpty
         if !plan.isAtRest || !newPlan.isAtRest { formerLack = RoomLack() } else if hadTurn { formerLack = lack }
-        plan = hasRoom ? newPlan : Plan()
+        // Without a copy.
+        plan = newPlan
+        if !hasRoom { plan = Plan() }
         (cursor, demandCursor) = (0, 0)
         (hasEnded, prefetchHasEnded, hasPassedForRoom, hasPassedForLoads) = (false, false, false, false)
         // Without room for a plan every byte is leased: nothing could be loaded either.

@@ -66,7 +66,6 @@ struct Planner: Sendable {
             let id = views[view].id
             for opinion in late.indices where late[opinion].view == id { plan.entries += late[opinion].wishes.urgent }
             let firstNeed = plan.entries.count
-            defer { orderByImportance(views[view].snapshot, from: firstNeed, in: &plan) }
             for index in views[view].snapshot.layers.indices {
                 let opinion = late.indices.first { late[$0].view == id && late[$0].index == index }
                 var hopeless = TileIndex()
@@ -78,13 +77,20 @@ struct Planner: Sendable {
                     plan.entries.append(PlanEntry(key: key, value: .infinity, reason: .demand, wantsDecoded: true))
                 }
             }
+            if views[view].snapshot.layers.count > 1 {
+                orderByImportance(views[view].snapshot, from: firstNeed, in: &plan)
+            }
         }
         for tile in requested where !tile.isMargin {
             plan.entries.append(PlanEntry(key: tile.key, value: .infinity, reason: .demand, wantsDecoded: true))
         }
         for tile in requested where tile.isMargin { plan.appendMargin(tile.key) }
-        for view in views.indices { views[view].snapshot.forEachMarginTile { plan.appendMargin($0) } }
-        for view in views.indices { appendDestination(of: views[view].snapshot, to: &plan, context: context) }
+        for view in views.indices where views[view].snapshot.margin > 0 {
+            for key in views[view].snapshot.marginTiles { plan.appendMargin(key) }
+        }
+        for view in views.indices where views[view].snapshot.destination != nil {
+            appendDestination(of: views[view].snapshot, to: &plan, context: context)
+        }
         for tile in asked {
             var entry = PlanEntry(key: tile.key, value: Self.destinationValue, reason: .prefetch)
             entry.isNear = !tile.needsSource && (context.isNear?(tile.key) ?? false)
@@ -146,7 +152,7 @@ struct Planner: Sendable {
 
     /// Orders the needed tiles of all layers by the importance that the renderer sets.
     private func orderByImportance(_ view: ViewSnapshot, from first: Int, in plan: inout Plan) {
-        guard view.layers.count > 1, view.layers.contains(where: { $0.hasOwnList }) else { return }
+        guard view.layers.contains(where: { $0.hasOwnList }) else { return }
         let importance = view.layers.flatMap { $0.hasOwnList ? $0.importance : $0.needed.map { _ in 1 } }
         guard importance.count == plan.entries.count - first else { return }
         let order = importance.indices.sorted {
@@ -172,7 +178,8 @@ struct Planner: Sendable {
                     entries.append(PlanEntry(key: key, value: value, reason: .prefetch, wantsDecoded: true))
                 }
             }
-            plan.entries += context.admitted(entries, by: context.allowance(ofLayer: layer.layer))
+            context.admit(&entries, by: context.allowance(ofLayer: layer.layer))
+            plan.entries += entries
         }
     }
 
@@ -195,23 +202,33 @@ struct Planner: Sendable {
         }
         for view in views.indices {
             for index in views[view].snapshot.layers.indices {
-                let (id, snapshot) = views[view]
-                let opinion = opinion(on: index, of: snapshot, id: id, policies: policies, context: context)
-                guard let opinion else { continue }
-                if opinion.goesFirst { early.append(opinion.own) } else { late.append(opinion.own) }
+                var wishes = Wishes()
+                let goesFirst = ask(
+                    on: index,
+                    of: views[view].snapshot,
+                    id: views[view].id,
+                    policies: policies,
+                    context: context,
+                    wishes: &wishes
+                )
+                guard let goesFirst else { continue }
+                let opinion: Opinion = (views[view].id, index, consume wishes)
+                if goesFirst { early.append(opinion) } else { late.append(opinion) }
             }
         }
         return (early, late)
     }
 
-    /// Passes the frames to the policy of one layer, and takes its wishes. `nil` if it is not asked.
-    private mutating func opinion(
+    /// Passes the frames to the policy of one layer, and takes its wishes. Returns whether they come first; `nil` if the
+    /// policy is not asked.
+    private mutating func ask(
         on index: Int,
         of view: ViewSnapshot,
         id: Int,
         policies count: Int,
-        context: PlanContext
-    ) -> (goesFirst: Bool, own: Opinion)? {
+        context: PlanContext,
+        wishes: inout Wishes
+    ) -> Bool? {
         let layer = view.layers[index]
         let allowance = context.allowance(ofLayer: layer.layer)
         var target: PlanTarget?
@@ -227,35 +244,38 @@ struct Planner: Sendable {
             )
         }
         let layerContext = context.with(allowance, ofLayer: layer.layer, policies: count)
-        // One access to the policy: it is found by two hashes.
-        guard var own = policies[id]?[layer.id]?.wishes(after: layer.observations, target, layerContext)
-        else { return nil }
-        own.wishes.entries = context.admitted(own.wishes.entries, by: allowance)
-        own.wishes.first = context.admitted(own.wishes.first, by: allowance)
-        own.wishes.urgent = context.admitted(own.wishes.urgent, by: allowance)
-        return (own.goesFirst, (id, index, own.wishes))
+        // One access to the policy, by indexes: a change by keys takes memory six times.
+        guard let place = policies.index(forKey: id), let own = policies.values[place].index(forKey: layer.id) else {
+            return nil
+        }
+        let goesFirst = policies.values[place].values[own].answer(layer.observations, target, layerContext, &wishes)
+        context.admit(&wishes.entries, by: allowance)
+        context.admit(&wishes.first, by: allowance)
+        context.admit(&wishes.urgent, by: allowance)
+        return goesFirst
     }
 }
 
 extension PrefetchPolicy {
-    /// Learns from frames, and returns the wishes for a target, if there is one. Also returns whether they come first.
-    fileprivate mutating func wishes(
-        after observations: [FrameObservation],
+    /// Learns from frames, and adds the wishes for a target. Returns whether they come first; `nil` without a target.
+    fileprivate mutating func answer(
+        _ observations: [FrameObservation],
         _ target: PlanTarget?,
-        _ context: PlanContext
-    ) -> (goesFirst: Bool, wishes: Wishes)? {
+        _ context: PlanContext,
+        _ wishes: inout Wishes
+    ) -> Bool? {
         for observation in observations { observe(observation) }
         guard let target else { return nil }
-        var wishes = Wishes()
         appendWishes(to: &wishes, target: target, context: context)
-        return (goesFirst, wishes)
+        return goesFirst
     }
 }
 
 extension ViewSnapshot {
     /// Tiles around the upright bounds of what shows, ring by ring.
-    fileprivate func forEachMarginTile(_ body: (TileKey) -> Void) {
-        guard margin > 0, let viewport else { return }
+    fileprivate var marginTiles: [TileKey] {
+        guard margin > 0, let viewport else { return [] }
+        var tiles: [TileKey] = []
         for layer in layers where layer.level >= 0 && !layer.hasOwnList {
             let level = layer.pyramid.levels[layer.level]
             let (width, height) = (level.tileSpanX, level.tileSpanY)
@@ -279,8 +299,9 @@ extension ViewSnapshot {
                     rings[clampedInteger(gaps.max() ?? 0, below: margin)].append(key)
                     return true
                 }
-            for ring in rings { ring.forEach(body) }
+            tiles += rings.joined()
         }
+        return tiles
     }
 }
 

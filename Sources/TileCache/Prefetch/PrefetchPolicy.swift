@@ -78,10 +78,10 @@ package struct PlanContext {
     }
 
     /// Leaves out the loads ahead of need that an allowance excludes. Marks those that ask no source.
-    func admitted(_ entries: [PlanEntry], by allowance: PrefetchAllowance) -> [PlanEntry] {
-        guard allowance != .standard else { return entries }
+    func admit(_ entries: inout [PlanEntry], by allowance: PrefetchAllowance) {
+        guard allowance != .standard else { return }
         let found = allowance == .resident ? residencies(of: entries.map(\.key)) : []
-        return entries.enumerated().compactMap { place, entry in
+        entries = entries.enumerated().compactMap { place, entry in
             guard entry.reason == .prefetch || entry.reason == .fallback, !entry.isPromotion else { return entry }
             var entry = entry
             entry.isNear = isNear?(entry.key) ?? false

@@ -19,8 +19,13 @@ import Testing
         let entries = [
             entry(0, .demand), entry(1, .prefetch), entry(2, .fallback), entry(3, .pin), entry(7, .prefetch),
         ]
+        func admitted(_ allowance: PrefetchAllowance, near: Set<TileKey> = []) -> [PlanEntry] {
+            var admitted = entries
+            context(near: near).admit(&admitted, by: allowance)
+            return admitted
+        }
         func columns(_ allowance: PrefetchAllowance, near: Set<TileKey> = []) -> [Int] {
-            context(near: near).admitted(entries, by: allowance).map(\.key.coordinate.column)
+            admitted(allowance, near: near).map(\.key.coordinate.column)
         }
         #expect(columns(.standard) == [0, 1, 2, 3, 7])
         #expect(columns(.priced(PrefetchTerms(requestsPerMinute: 0))) == [0, 1, 2, 3, 7])
@@ -28,7 +33,7 @@ import Testing
         // A tile in memory is only decoded.
         #expect(columns(.resident) == [0, 3, 7])
         #expect(columns(.resident, near: [key(2)]) == [0, 2, 3, 7])
-        let marked = context(near: [key(1)]).admitted(entries, by: .priced(PrefetchTerms(requestsPerMinute: 1)))
+        let marked = admitted(.priced(PrefetchTerms(requestsPerMinute: 1)), near: [key(1)])
         #expect(marked.map(\.isNear) == [false, true, false, false, false])
     }
 
