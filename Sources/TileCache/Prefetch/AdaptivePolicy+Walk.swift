@@ -71,7 +71,8 @@ extension AdaptivePolicy {
             }
         }
         candidates.put(list, count: count, hasNew: !hasSameTiles)
-        (self.judgements, self.columns) = (array, grid.columns)
+        // Not counted, so no more than a few kilobytes.
+        if grid.columns.count <= Self.columnsKept { (self.judgements, self.columns) = (array, grid.columns) }
         candidates.noteWalk(ofLevel: level, from: first, grid: walked)
         // Those that did not come again leave their bins.
         if !hasSameTiles { for sample in walk.left { samples.leave(sample, time: time) } }
@@ -91,6 +92,9 @@ extension AdaptivePolicy {
         candidate.entersAfter = judgement.entersAfter
         candidate.isHopeless = judgement.isHopeless
     }
+
+    /// Maximum columns whose memory is kept for the next walk. A 4K view has fewer.
+    private static let columnsKept = 64
 
     /// Takes out the room for a level's columns.
     private mutating func takeColumns() -> [(column: Int, place: CandidateSide)] {
