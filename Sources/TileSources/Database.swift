@@ -114,7 +114,14 @@ final class Database {
     }
 
     /// SQLite's last error, or the limit that was exceeded.
-    var message: String { refusal ?? String(cString: sqlite3_errmsg(handle)) }
+    var message: String {
+        if let refusal { return refusal }
+        // A reader may not undo or complete what a writer that has crashed began; SQLite calls that an attempt to write.
+        guard sqlite3_errcode(handle) != SQLITE_READONLY else {
+            return "a program has not finished to write to it; a program that may write has to open it once"
+        }
+        return String(cString: sqlite3_errmsg(handle))
+    }
 
     /// The refused operation, which a tile set does not need. Or the limit that ended the last query.
     var refusal: String? { refused ?? budget.excess?.rawValue }
@@ -183,8 +190,9 @@ final class Query {
         case SQLITE_ROW: .row
         case SQLITE_DONE: .done
         case SQLITE_TOOBIG: .failed(TileLoadFailure(.tooLarge, database.message))
-        // SQLITE_CANTOPEN: a file beside the database, perhaps for lack of file descriptors.
-        case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_IOERR, SQLITE_NOMEM, SQLITE_CANTOPEN:
+        // SQLITE_CANTOPEN: a file beside the database, perhaps for lack of file descriptors. SQLITE_READONLY: the
+        // journal of a writer that has crashed, until the next one opens the database. SQLITE_PROTOCOL: a race for its log.
+        case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_IOERR, SQLITE_NOMEM, SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_PROTOCOL:
             .failed(TileLoadFailure(.unreadable, database.message))
         case SQLITE_INTERRUPT: .failed(TileLoadFailure(database.excess?.cause ?? .unreadable, database.message))
         default: .failed(TileLoadFailure(.undecodable, database.message))

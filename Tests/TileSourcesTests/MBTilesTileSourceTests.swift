@@ -144,6 +144,21 @@ import Testing
         #expect(try source.loaded(0, 0, 0).image == image(2, 0, 0))
     }
 
+    /// Only a connection that may write can undo what a writer that has crashed began.
+    @Test func aJournalThatIsLeftIsAFailureForNow() throws {
+        makeMap().close()
+        let source = try MBTilesTileSource(path: path)
+        let journal = folder.write([1], to: "map.mbtiles-journal")
+        #expect(throws: TileFailure.transient(retryAfter: .zero)) { try source.loaded(0, 0, 0) }
+        #expect(source.statistics.failures == [.unreadable: 1])
+        let reason = "a program that may write has to open it once"
+        #expect(source.statistics.lastFailure?.hasSuffix(reason) == true)
+        let said = message { _ = try MBTilesTileSource(path: path) }
+        #expect(said.hasPrefix("\(path): ") && said.hasSuffix(reason))
+        unlink(journal)
+        #expect(try source.loaded(0, 0, 0).image == image(2, 0, 0))
+    }
+
     /// A further connection would read the new file, under the old one's data set.
     @Test func aFileThatWasReplacedIsNotRead() throws {
         makeMap().close()
