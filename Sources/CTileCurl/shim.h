@@ -2,6 +2,10 @@
 #ifndef TILECACHE_CTILECURL_SHIM_H
 #define TILECACHE_CTILECURL_SHIM_H
 #include <curl/curl.h>
+#ifdef __linux__
+#include <signal.h>
+#include <time.h>
+#endif
 
 static inline CURLcode tile_curl_set_long(CURL *easy, CURLoption option, long value) {
     return curl_easy_setopt(easy, option, value);
@@ -42,6 +46,23 @@ static inline void tile_curl_leave_lookup(CURL *easy, long leaves) {
 static inline int tile_curl_is_looking_up(CURL *easy) {
     curl_off_t time = 0;
     return !curl_easy_getinfo(easy, CURLINFO_NAMELOOKUP_TIME_T, &time) && !time;
+}
+// Calls a function of libcurl's with SIGPIPE blocked on this thread, and drops what comes of it. libcurl before 7.87 lets
+// OpenSSL write to a connection that the server has reset, which would end the program. On Apple platforms libcurl
+// marks its sockets.
+static inline void tile_curl_without_pipe_signal(void (*body)(void *), void *context) {
+#ifdef __linux__
+    sigset_t pipe, before;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe, &before);
+    body(context);
+    struct timespec none = {0, 0};
+    if (!sigismember(&before, SIGPIPE)) sigtimedwait(&pipe, (siginfo_t *)0, &none);
+    pthread_sigmask(SIG_SETMASK, &before, (sigset_t *)0);
+#else
+    body(context);
+#endif
 }
 static inline long tile_curl_status(CURL *easy) {
     long status = 0;

@@ -81,9 +81,20 @@ final class HTTPEngine: @unchecked Sendable {
         curl_multi_wakeup(multi)
     }
 
-    deinit { curl_multi_cleanup(multi) }
+    deinit { tile_curl_without_pipe_signal({ curl_multi_cleanup($0) }, multi) }
 
     private func run() {
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        tile_curl_without_pipe_signal(
+            { context in
+                guard let context else { return }
+                Unmanaged<HTTPEngine>.fromOpaque(context).takeUnretainedValue().loop()
+            },
+            context
+        )
+    }
+
+    private func loop() {
         while takeMail() {
             begin()
             var running: Int32 = 0

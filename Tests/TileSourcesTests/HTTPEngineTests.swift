@@ -38,5 +38,29 @@
                 _ = try HTTPTileSource(template: template)
             }
         }
+
+        /// As by OpenSSL, whose writes older versions of libcurl do not mark, to a connection that the server has reset.
+        @Test func aPipeSignalOfTheLoopIsDroppedInAnotherProcess() async {
+            await #expect(processExitsWith: .success) {
+                signal(SIGPIPE, SIG_DFL)
+                let clock: @Sendable () -> Int64 = {
+                    raise(SIGPIPE)
+                    return 0
+                }
+                let template = "http://127.0.0.1:1/{z}/{x}/{y}"
+                let options = TileSourceOptions()
+                let source = try HTTPTileSource(
+                    template: template,
+                    http: HTTPTileOptions(retries: 0),
+                    options: options,
+                    wallClock: clock
+                )
+                let cache = try TileCache(byteLimit: .mebibytes(16))
+                let view = cache.makeView(layers: [try source.addLayer(to: cache)])
+                view.update(TileViewport(center: WorldPoint(x: 128, y: 128), width: 64, height: 64, scale: 1))
+                // The cache tries again, when the loop has ended and begins anew.
+                precondition(settled { source.statistics.failureCount >= 2 })
+            }
+        }
     }
 #endif
