@@ -64,6 +64,8 @@ enum ReplayFlags {
     static func pasted(_ options: ReplayOptions, byteLimit: Int) -> String {
         var options = options
         options.memoryLimit = .bytes(byteLimit)
+        // `replay` refuses flags of a policy that it does not replay; `tune` may have it beside its own.
+        if options.prefetch != .tilecache { (options.without, options.profile) = ([], nil) }
         var configuration = options.resolvedConfiguration(scene: nil, byteLimit: byteLimit)
         add(options.overrides, to: &configuration)
         let usual = Set(words(ReplayOptions().resolvedConfiguration(scene: nil, byteLimit: nil)))

@@ -187,5 +187,10 @@ import TileCache
         var options = ReplayOptions()
         options.profile = .file("maps.profile")
         #expect(ReplayFlags.pasted(options, byteLimit: 1 << 20) == "--memory-limit 1MiB --profile maps.profile")
+        // `replay` refuses a profile for another policy; `tune` may have one for a policy beside its own.
+        (options.prefetch, options.eviction, options.without) = (.ring, .lru, .zoom)
+        #expect(
+            ReplayFlags.pasted(options, byteLimit: 1 << 20) == "--memory-limit 1MiB --prefetch ring --eviction lru"
+        )
     }
 }
