@@ -190,6 +190,9 @@ struct ReplayArguments: ParsableArguments {
             let flag = profile != nil ? "--profile" : without.isEmpty ? nil : "--without"
             if let flag { throw ValidationError("\(flag) is for the policy 'tilecache', which is not replayed") }
         }
+        if allowance.price != nil, effort != usual.effort {
+            throw ValidationError("--price is given instead of --effort: one of them is expected")
+        }
         if !compressedTier.isOn {
             let flags = [
                 ("--compressed-share", compressedShare != .adaptive), ("--cost", cost != usual.cost),
