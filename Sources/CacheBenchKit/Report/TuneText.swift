@@ -102,6 +102,8 @@ package enum TuneText {
             }
             table.append(cells)
         }
+        // Peak and sharp have no room beside all options at once: JSON has them.
+        if hasVariants, hasStores, hasEfforts { for row in table.indices { table[row].removeSubrange(5...6) } }
         return columns(table, gap: hasVariants || hasStores ? " " : "  ").enumerated().map { index, line in
             let row = index - first
             let isAnswer = report.rows.indices.contains(row) && report.isSuggested(rows[row])

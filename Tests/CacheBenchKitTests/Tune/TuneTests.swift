@@ -279,7 +279,8 @@ import TileCache
         #expect(lines.allSatisfy { $0.count <= 80 || $0.hasPrefix("cachebench replay ") })
     }
 
-    @Test(arguments: [false, true]) func aTableWithEffortsFitsATerminal(hasStores: Bool) throws {
+    @Test(arguments: [(false, true), (true, false), (true, true)])
+    func aTableWithEffortsFitsATerminal(hasStores: Bool, hasVariants: Bool) throws {
         var options = ReplayOptions()
         options.duration = 1_000_000_000
         if hasStores { options.tiers = [.init(name: "disk", latency: 2_000_000)] }
@@ -287,7 +288,8 @@ import TileCache
         var tuning = TuneOptions(replay: options, target: .hitRate(0))
         tuning.budgets = [.bytes(128 << 20)]
         tuning.policies = []
-        if hasStores { tuning.storeLimits = [16 << 20] } else { tuning.workers = [2, 4] }
+        if hasStores { tuning.storeLimits = [256 << 20] }
+        if hasVariants { (tuning.workers, tuning.compressedShares) = ([2, 255], [0.25, nil]) }
         tuning.maximumWaste = 0.9
         let text = TuneText.text(try Tune(tuning, inputs: [{ try ReplayInput(lively: shared) }]).run())
         let lines = text.split(separator: "\n")
