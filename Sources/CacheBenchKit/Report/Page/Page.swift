@@ -174,7 +174,7 @@ enum PageStyle {
         th:not(.name)+th.name,td:not(.name)+td.name{padding-left:12px}
         th{color:var(--soft);font-weight:600}
         @media screen and (max-width:600px){.narrow{display:block}.wide,.extra{display:none}
-        table{font-size:.8rem}th,td{padding-left:8px}td.name{min-width:0}}
+        table{font-size:.8rem}th,td{padding-left:8px}}
         tr.marked td{font-weight:650;background:var(--panel);border-bottom:2px solid var(--ink)}tfoot td{font-weight:650}
         th button{all:unset;cursor:pointer}th button:focus-visible{outline:2px solid var(--c0)}
         th[aria-sort=ascending] button::after{content:" \\2191"}th[aria-sort=descending] button::after{content:" \\2193"}

@@ -134,15 +134,20 @@ package enum TunePage {
             draw: LineChart(x: budget, y: share, series: series, verticals: marks, horizontals: levels).draw
         )
         if variants.count > 1 {
+            // There are as many looks of lines as a picture can have without repeating one.
+            let most = 7
+            let others = variants.filter { $0.name != shown?.name }
+            let drawn = variants.count > most ? [shown].compactMap { $0 } + others.prefix(most - 1) : variants
+            let rest = variants.count - drawn.count
             page.picture(
                 "Hit rate by memory limit, of each set of options",
-                sentence:
-                    "Each line is one combination of workers, tile size and compressed share; the suggested limit is "
-                    + "\(report.suggested.map { Figures.bytes($0.byteLimit) } ?? Figures.none).",
+                sentence: "Each line is one combination of options; the suggested limit is "
+                    + "\(report.suggested.map { Figures.bytes($0.byteLimit) } ?? Figures.none)."
+                    + (rest > 0 ? " \(count: rest) more are in the table." : ""),
                 draw: LineChart(
                     x: budget,
                     y: share,
-                    series: variants.prefix(7).enumerated().map { index, variant in
+                    series: drawn.enumerated().map { index, variant in
                         ChartSeries(name: variant.name, points: points(variant.rows), look: index)
                     },
                     verticals: marks
@@ -170,15 +175,16 @@ package enum TunePage {
         picture("Waste", "share of loads never drawn", \.waste, look: 3)
     }
 
+    /// Rows of each variant, named by the options that differ: a telephone has no room for more.
     private static func variantCurves(_ report: TuneReport) -> [(name: String, rows: [TuneReport.Row])] {
-        report.rows.grouped { row in
-            [
-                "\(row.workers) workers", row.tileSize.map { "\($0) px" },
-                row.compressedShare.map { "\(percent: $0) compressed" },
-                row.storeLimit.map { "a store of \(bytes: $0)" },
-            ].compactMap { $0 }.joined(separator: ", ")
-        }
-        .map { (name: $0.key, rows: $0.elements) }
+        let parts: [(TuneReport.Row) -> String] = [
+            { "\($0.workers) workers" }, { $0.tileSize.map { "\($0) px" } ?? "trace's tiles" },
+            { $0.compressedShare.map { "\(percent: $0) compr." } ?? "adaptive" },
+            { $0.storeLimit.map { "store \(bytes: $0)" } ?? "no limit" },
+        ]
+        let options = parts.filter { Set(report.rows.map($0)).count > 1 }
+        return report.rows.grouped { row in options.map { $0(row) }.joined(separator: ", ") }
+            .map { (name: $0.key, rows: $0.elements) }
     }
 
     private static func sentence(_ report: TuneReport, _ beside: [TuneReport.Row]) -> String {
