@@ -170,7 +170,7 @@ enum PageStyle {
         .scroll{overflow-x:auto;margin-bottom:20px}
         table{border-collapse:collapse;font-size:.84rem;font-variant-numeric:tabular-nums}
         th,td{text-align:right;padding:3px 0 3px 9px;border-bottom:1px solid var(--grid);white-space:nowrap}
-        th.name,td.name{text-align:left;padding:3px 9px 3px 0}td.name{white-space:normal;overflow-wrap:anywhere;min-width:5.6em}
+        th.name,td.name{text-align:left;padding:3px 9px 3px 0}td.name{white-space:normal;overflow-wrap:anywhere;min-width:6em}
         th:not(.name)+th.name,td:not(.name)+td.name{padding-left:12px}
         th{color:var(--soft);font-weight:600}
         @media screen and (max-width:600px){.narrow{display:block}.wide,.extra{display:none}
