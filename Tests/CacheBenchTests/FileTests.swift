@@ -200,6 +200,12 @@ struct FileTests {
         #expect(outcome.output.split(separator: "\n").allSatisfy { $0.count <= 80 }, "\(outcome.output)")
     }
 
+    /// Nothing listens on the first port.
+    @Test func serversThatServeNothingAreNotSaidToShare() throws {
+        let outcome = try Program.run(farm("--duration", "200ms", "--shared", "127.0.0.1:1"))
+        #expect(outcome.code == 0 && outcome.output.contains("127.0.0.1:1 served no load"), "\(outcome.output)")
+    }
+
     /// A session of one frame has no demands and waits for no tile.
     @Test func fieldsOfAFarmWithoutAValueAreNull() throws {
         let outcome = try Program.run(farm("--duration", "0s", "--format", "json"))
