@@ -60,7 +60,8 @@ TK_INLINE void tk_mean_float_pixel(const uint8_t *a, const uint8_t *b, uint8_t *
     float v[4];
     memcpy(v, a, 8);
     memcpy(v + 2, b, 8);
-    float mean = ((v[0] + v[1]) + (v[2] + v[3])) * 0.25f;
+    // Quarters first: sums of the largest numbers, which mark missing data, are infinite.
+    float mean = (0.25f * v[0] + 0.25f * v[1]) + (0.25f * v[2] + 0.25f * v[3]);
     memcpy(out, &mean, 4);
 }
 

@@ -114,9 +114,11 @@ AVX2 static void mean_16x4(const uint8_t *a, const uint8_t *b, uint8_t *out, siz
     tk_portable_means[tk_mean_16x4](a + 16 * x, b + 16 * x, out + 8 * x, count - x, gamma);
 }
 
-// Sums of neighbours, in the order 0 1 4 5 2 3 6 7.
+// Sums of quarters of neighbours, in the order 0 1 4 5 2 3 6 7.
 AVX2 TK_INLINE __m256 neighbour_sums(const uint8_t *p) {
-    __m256 first = _mm256_loadu_ps((const float *)p), second = _mm256_loadu_ps((const float *)(p + 32));
+    const __m256 quarter = _mm256_set1_ps(0.25f);
+    __m256 first = _mm256_mul_ps(_mm256_loadu_ps((const float *)p), quarter);
+    __m256 second = _mm256_mul_ps(_mm256_loadu_ps((const float *)(p + 32)), quarter);
     return _mm256_add_ps(_mm256_shuffle_ps(first, second, 0x88), _mm256_shuffle_ps(first, second, 0xdd));
 }
 
@@ -124,8 +126,7 @@ AVX2 static void mean_float(const uint8_t *a, const uint8_t *b, uint8_t *out, si
     size_t x = 0;
     for (; x + 8 <= count; x += 8) {
         __m256 sum = _mm256_add_ps(neighbour_sums(a + 8 * x), neighbour_sums(b + 8 * x));
-        __m256i mean = _mm256_castps_si256(_mm256_mul_ps(sum, _mm256_set1_ps(0.25f)));
-        STORE(out + 4 * x, _mm256_permute4x64_epi64(mean, 0xd8));
+        STORE(out + 4 * x, _mm256_permute4x64_epi64(_mm256_castps_si256(sum), 0xd8));
     }
     tk_portable_means[tk_mean_float](a + 8 * x, b + 8 * x, out + 4 * x, count - x, gamma);
 }

@@ -76,6 +76,19 @@ import Testing
         }
     }
 
+    /// The lowest number marks missing data in rasters of floats. Its mean was infinite.
+    @Test func theLargestNumbersStayWhatTheyAre() throws {
+        let kind = Kind(format: .float32, alpha: .ignored, downsampling: .linear)
+        for value in [-Float.greatestFiniteMagnitude, .greatestFiniteMagnitude, .infinity] {
+            let pixel = withUnsafeBytes(of: value.bitPattern.littleEndian) { Array($0) }
+            for width in [2, 9, 40] {
+                let image = Array(repeating: pixel, count: 2 * width).flatMap { $0 }
+                let mean = Array(repeating: pixel, count: (width + 1) / 2).flatMap { $0 }
+                #expect(try halved(image, kind, width, 2) == mean, "\(value)")
+            }
+        }
+    }
+
     /// The mean of four opaque pixels is the plain one, whatever alpha means.
     @Test func opaqueColoursDoNotMindWhatAlphaMeans() throws {
         var random = SplitMix64(seed: 3)
