@@ -61,6 +61,18 @@ public struct PyramidLevel: Hashable, Sendable {
     /// Rows that a source delivers for one tile, border included.
     public var pixelHeight: Int { tileHeight + 2 * border }
 
+    /// World rectangle of all of a tile's drawn pixels, not cut at the world's edges.
+    ///
+    /// Neighbours have the same number for the edge that they share, so that renderers round it to the same pixel.
+    func rectangle(of tile: TileCoordinate) -> PixelRect {
+        PixelRect(
+            minX: origin.x + Double(tile.column) * tileSpanX,
+            minY: origin.y + Double(tile.row) * tileSpanY,
+            maxX: origin.x + (Double(tile.column) + 1) * tileSpanX,
+            maxY: origin.y + (Double(tile.row) + 1) * tileSpanY
+        )
+    }
+
     /// Pixels of a tile that show a rectangle of the world, border included. They lie within its drawn pixels.
     ///
     /// - Parameter offset: Horizontal offset, in world pixels, of the copy of the world with the rectangle. Default: 0.
@@ -215,16 +227,14 @@ public struct TilePyramid: Hashable, Sendable {
 
     /// World rectangle of a tile, cut at the world's edges. In the copy that begins at 0.
     public func worldRectangle(of tile: TileCoordinate) -> PixelRect {
-        uncutRectangle(of: tile).intersection(PixelRect(minX: 0, minY: 0, maxX: worldWidth, maxY: worldHeight))
+        uncutRectangle(of: tile).intersection(worldRectangle)
     }
 
+    /// World rectangle of all that can be drawn. The copy that begins at 0.
+    var worldRectangle: PixelRect { PixelRect(minX: 0, minY: 0, maxX: worldWidth, maxY: worldHeight) }
+
     /// World rectangle of all of a tile's drawn pixels, not cut at the world's edges.
-    func uncutRectangle(of tile: TileCoordinate) -> PixelRect {
-        let level = levels[tile.level]
-        let x = level.origin.x + Double(tile.column) * level.tileSpanX
-        let y = level.origin.y + Double(tile.row) * level.tileSpanY
-        return PixelRect(minX: x, minY: y, maxX: x + level.tileSpanX, maxY: y + level.tileSpanY)
-    }
+    func uncutRectangle(of tile: TileCoordinate) -> PixelRect { levels[tile.level].rectangle(of: tile) }
 
     /// The copy of a rectangle in a wrapping world that is nearest to a place. The rectangle itself in other worlds.
     func nearestCopy(of rectangle: PixelRect, to x: Double) -> PixelRect {

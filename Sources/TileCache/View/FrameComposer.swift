@@ -31,27 +31,16 @@ package struct Coverage: Hashable, Sendable {
 struct LevelLook {
     let level: Int
     let table: PyramidLevel
-    private let maxX: Double
-    private let maxY: Double
+    private let world: PixelRect
 
     init(_ pyramid: TilePyramid, level: Int) {
         self.level = level
         table = pyramid.levels[level]
-        (maxX, maxY) = (pyramid.worldWidth, pyramid.worldHeight)
+        world = pyramid.worldRectangle
     }
 
     /// World rectangle of a tile, cut at the world's edges. In the copy that begins at 0.
-    func worldRectangle(of key: TileKey) -> PixelRect {
-        let tile = key.coordinate
-        let x = table.origin.x + Double(tile.column) * table.tileSpanX
-        let y = table.origin.y + Double(tile.row) * table.tileSpanY
-        return PixelRect(
-            minX: max(x, 0),
-            minY: max(y, 0),
-            maxX: min(x + table.tileSpanX, maxX),
-            maxY: min(y + table.tileSpanY, maxY)
-        )
-    }
+    func worldRectangle(of key: TileKey) -> PixelRect { table.rectangle(of: key.coordinate).intersection(world) }
 }
 
 /// Places a view's needed tiles and their fallbacks on screen.

@@ -41,6 +41,29 @@ import Testing
     }
 
     /// In a far copy of a wrapping world positions are multiples of 256: the tile from 124 to 186 is as wide there.
+    /// A renderer that rounds edges to pixels shows a line between neighbours whose edges differ by a rounding error.
+    @Test(arguments: [40_075_016.685578488, 1000 / 3.0, 0.7]) func neighboursShareAnEdge(side: Double) throws {
+        let levels = (0..<6).map { level in
+            PyramidLevel(
+                width: 256 << level,
+                height: 256 << level,
+                tileWidth: 256,
+                tileHeight: 256,
+                worldPixelsPerPixel: side / Double(256 << level)
+            )
+        }
+        let pyramid = try TilePyramid(worldWidth: side, worldHeight: side, levels: levels)
+        for level in levels.indices {
+            let look = LevelLook(pyramid, level: level)
+            let diagonal = (0..<levels[level].columns).map { TileCoordinate(level: level, column: $0, row: $0) }
+            for (tile, next) in zip(diagonal, diagonal.dropFirst()) {
+                let (area, beside) = (pyramid.worldRectangle(of: tile), pyramid.worldRectangle(of: next))
+                #expect(area.maxX == beside.minX && area.maxY == beside.minY, "\(tile)")
+                #expect(look.worldRectangle(of: TileKey(layer: 0, tile)) == area)
+            }
+        }
+    }
+
     @Test func partsLieWithinTheirTile() {
         let level = PyramidLevel(
             width: 992,
