@@ -146,9 +146,15 @@ public struct TilePyramid: Hashable, Sendable {
             else {
                 throw .invalidPyramid("level \(index) needs finite numbers and a resolution larger than 0")
             }
-            // Walks around the world rely on it: after as many columns as there are, the first comes again.
+            // Walks around the world rely on it: after as many columns as there are, the first comes again. They divide,
+            // and a column may be thinner than what that rounds.
             let lastColumn = level.origin.x + Double(level.columns - 1) * level.tileSpanX
-            guard !wrapsX || (level.origin.x + level.tileSpanX > 0 && lastColumn < worldWidth) else {
+            let (near, far) = (-level.origin.x, worldWidth - level.origin.x)
+            let walk = gridRange(from: near, to: far, span: level.tileSpanX, count: level.columns)
+            guard
+                !wrapsX
+                    || (level.origin.x + level.tileSpanX > 0 && lastColumn < worldWidth && walk == 0..<level.columns)
+            else {
                 throw .invalidPyramid("level \(index) of a world that wraps has columns outside of the world")
             }
             if index > 0, level.worldPixelsPerPixel >= levels[index - 1].worldPixelsPerPixel {

@@ -99,6 +99,22 @@ import Testing
         }
     }
 
+    /// The last column begins left of the world's edge by less than a rounding error. Walks around the world left it out,
+    /// and other copies of the world had wrong tiles.
+    @Test func aColumnThinnerThanRoundingIsRefused() {
+        let level = PyramidLevel(
+            width: 793,
+            height: 793,
+            tileWidth: 88,
+            tileHeight: 88,
+            worldPixelsPerPixel: 2.4226980453362827
+        )
+        let side = 1918.776851906336
+        let isLeftOfTheEdge = 9 * level.tileSpanX < side
+        let pyramid = try? TilePyramid(worldWidth: side, worldHeight: side, wrapsX: true, levels: [level])
+        #expect(isLeftOfTheEdge && level.columns == 10 && pyramid == nil)
+    }
+
     @Test func theCoarsestTileHasNoAncestor() throws {
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 1000, worldHeight: 600)
         let top = TileCoordinate(level: 0, column: 0, row: 0)
