@@ -387,7 +387,7 @@ typedef struct tilecache_pixels {
     void *memory;
     /** Bytes of memory. */
     size_t byte_count;
-    /** Bytes from one row to the next. */
+    /** Bytes from one row to the next; all bytes for opaque payloads, which are one row, whatever width and height. */
     size_t bytes_per_row;
     /** Pixels a row, border included. */
     int32_t width;
