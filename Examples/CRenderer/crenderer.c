@@ -52,13 +52,14 @@ static int clamp(double value, int limit) { return value < 0 ? 0 : value > limit
 static void draw(const tilecache_placement *p, const tilecache_viewport *view, uint8_t *screen) {
     double left = (p->world.min_x - view->center_x) * view->scale + WIDTH / 2.0;
     double top = (p->world.min_y - view->center_y) * view->scale + HEIGHT / 2.0;
-    double width = (p->world.max_x - p->world.min_x) * view->scale;
-    double height = (p->world.max_y - p->world.min_y) * view->scale;
-    for (int y = clamp(ceil(top - 0.5), HEIGHT); y < clamp(ceil(top + height - 0.5), HEIGHT); y++) {
-        double v = p->part.min_y + (y + 0.5 - top) / height * (p->part.max_y - p->part.min_y);
+    double right = (p->world.max_x - view->center_x) * view->scale + WIDTH / 2.0;
+    double bottom = (p->world.max_y - view->center_y) * view->scale + HEIGHT / 2.0;
+    /* A neighbour computes the same number for the edge that they share: no pixel is left out. */
+    for (int y = clamp(ceil(top - 0.5), HEIGHT); y < clamp(ceil(bottom - 0.5), HEIGHT); y++) {
+        double v = p->part.min_y + (y + 0.5 - top) / (bottom - top) * (p->part.max_y - p->part.min_y);
         const uint8_t *row = (const uint8_t *)p->tile.pixels + clamp(v, p->tile.height - 1) * p->tile.bytes_per_row;
-        for (int x = clamp(ceil(left - 0.5), WIDTH); x < clamp(ceil(left + width - 0.5), WIDTH); x++) {
-            double u = p->part.min_x + (x + 0.5 - left) / width * (p->part.max_x - p->part.min_x);
+        for (int x = clamp(ceil(left - 0.5), WIDTH); x < clamp(ceil(right - 0.5), WIDTH); x++) {
+            double u = p->part.min_x + (x + 0.5 - left) / (right - left) * (p->part.max_x - p->part.min_x);
             memcpy(screen + 3 * (y * WIDTH + x), row + 4 * clamp(u, p->tile.width - 1), 3);
         }
     }
