@@ -77,18 +77,19 @@ public struct PyramidLevel: Hashable, Sendable {
     ///
     /// - Parameter offset: Horizontal offset, in world pixels, of the copy of the world with the rectangle. Default: 0.
     package func tileRectangle(of tile: TileCoordinate, showing world: PixelRect, offset: Double = 0) -> PixelRect {
-        let x = origin.x + Double(tile.column) * tileSpanX + offset
-        let y = origin.y + Double(tile.row) * tileSpanY
+        let drawn = rectangle(of: tile).offsetBy(x: offset, y: 0)
         let first = Double(border)
-        // Clamped: far from the origin, and in far copies of a world, positions are rounded to more than a pixel.
-        func place(_ distance: Double, _ side: Int) -> Double {
-            first + min(max(distance / worldPixelsPerPixel, 0), Double(side))
+        func place(_ edge: Double, from near: Double, to far: Double, _ side: Int) -> Double {
+            // The quotient may be a little less, and a renderer that copies whole pixels would leave out the last one.
+            if edge >= far { return first + Double(side) }
+            // Clamped: far from the origin, and in far copies of a world, positions are rounded to more than a pixel.
+            return first + min(max((edge - near) / worldPixelsPerPixel, 0), Double(side))
         }
         return PixelRect(
-            minX: place(world.minX - x, tileWidth),
-            minY: place(world.minY - y, tileHeight),
-            maxX: place(world.maxX - x, tileWidth),
-            maxY: place(world.maxY - y, tileHeight)
+            minX: place(world.minX, from: drawn.minX, to: drawn.maxX, tileWidth),
+            minY: place(world.minY, from: drawn.minY, to: drawn.maxY, tileHeight),
+            maxX: place(world.maxX, from: drawn.minX, to: drawn.maxX, tileWidth),
+            maxY: place(world.maxY, from: drawn.minY, to: drawn.maxY, tileHeight)
         )
     }
 }

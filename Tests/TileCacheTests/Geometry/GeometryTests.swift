@@ -60,6 +60,12 @@ import Testing
                 let (area, beside) = (pyramid.worldRectangle(of: tile), pyramid.worldRectangle(of: next))
                 #expect(area.maxX == beside.minX && area.maxY == beside.minY, "\(tile)")
                 #expect(look.worldRectangle(of: TileKey(layer: 0, tile)) == area)
+                // Its pixels are whole ones, in other copies of the world too.
+                for offset in [0, 3 * side] {
+                    let place = area.offsetBy(x: offset, y: 0)
+                    let part = levels[level].tileRectangle(of: tile, showing: place, offset: offset)
+                    #expect(part == PixelRect(minX: 0, minY: 0, maxX: 256, maxY: 256), "\(tile)")
+                }
             }
         }
     }
