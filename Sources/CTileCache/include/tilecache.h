@@ -1571,7 +1571,8 @@ TILECACHE_API tilecache_status tilecache_profile_get_info(
 /**
  * Adds what was learned in other sessions. The order does not matter, apart from rounding.
  *
- * A session must be added once only. Counts stop at a maximum, those of a place at 65,535 sessions.
+ * A session must be added once only. Counts stop at a maximum. Beyond 65,535 sessions, those of places
+ * are rounded.
  */
 TILECACHE_API tilecache_status tilecache_profile_merge(tilecache_profile *profile, const tilecache_profile *other);
 

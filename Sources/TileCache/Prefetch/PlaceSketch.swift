@@ -14,7 +14,7 @@ struct PlaceSketch: Hashable, Sendable {
 
     /// Sessions counted.
     private(set) var sessions: Int
-    /// Both rows, one after the other.
+    /// Both rows, one after the other, in units of ``unit(of:)`` sessions.
     private(set) var counters: [UInt16]
     /// Means of the rows.
     private let firstMean: Double
@@ -39,13 +39,17 @@ struct PlaceSketch: Hashable, Sendable {
         return (Int(hash & UInt64(width - 1)), width + Int(hash >> 40 & UInt64(width - 1)))
     }
 
+    /// Sessions that a 1 in a counter stands for: more than one if there are more sessions than a counter can count.
+    private static func unit(of sessions: Int) -> Double { max(Double(sessions) / Double(UInt16.max), 1) }
+
     /// Estimated number of sessions that viewed a tile; may be below 0.
     ///
     /// Too low by the mean of a row at most. Too high by d or more with a probability of at most (m / (m + d))^2, if m is
     /// the mean of a row: Markov's inequality for both rows. That is .02 for d = 3 and .04 for d = 2 at a mean of 0.5.
     func estimate(of key: TileKey) -> Double {
         let (first, second) = Self.places(of: key)
-        return min(Double(counters[first]) - firstMean, Double(counters[second]) - secondMean)
+        let count = min(Double(counters[first]) - firstMean, Double(counters[second]) - secondMean)
+        return count * Self.unit(of: sessions)
     }
 
     /// Class of a tile; `nil` if there are too few sessions.
@@ -59,12 +63,18 @@ struct PlaceSketch: Hashable, Sendable {
     /// Estimated share of the sessions that viewed a tile; with few sessions it is too low.
     func share(of key: TileKey) -> Double { estimate(of: key) / Double(sessions + 3) }
 
-    /// Adds the sessions of another sketch. Counters stop at their maximum.
+    /// Adds the sessions of another sketch.
     mutating func add(_ other: PlaceSketch) {
-        self = PlaceSketch(
-            sessions: min(sessions + other.sessions, PrefetchProfile.maximumSessions),
-            counters: zip(counters, other.counters).map { $0.addingReportingOverflow($1).overflow ? .max : $0 + $1 }
-        )
+        let sum = min(sessions + other.sessions, PrefetchProfile.maximumSessions)
+        let own = Self.unit(of: sessions) / Self.unit(of: sum)
+        let theirs = Self.unit(of: other.sessions) / Self.unit(of: sum)
+        let sums = counters.indices.map { place in
+            let count = Double(counters[place]) * own + Double(other.counters[place]) * theirs
+            // Up or down by chance, which repeats: the nearest number would add or lose a part of each session.
+            let chance = Double(SplitMix64.mixed(UInt64(sum) ^ UInt64(place) << 48) >> 32) * 0x1p-32
+            return UInt16(min(count + chance, Double(UInt16.max)))
+        }
+        self = PlaceSketch(sessions: sum, counters: sums)
     }
 }
 

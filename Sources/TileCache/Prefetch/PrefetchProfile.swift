@@ -53,7 +53,8 @@ public struct PrefetchProfile: Hashable, Sendable {
 
     /// Adds what was learned in other sessions. The order does not matter, apart from rounding.
     ///
-    /// A session must be added once only. Counts stop at a maximum, those of a place at 65,535 sessions.
+    /// A session must be added once only. Counts stop at a maximum. Beyond 65,535 sessions those of places are
+    /// rounded.
     public mutating func merge(_ other: PrefetchProfile) {
         bins.add(other.bins)
         if let theirs = other.places {

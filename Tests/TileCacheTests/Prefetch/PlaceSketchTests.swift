@@ -48,6 +48,23 @@ import Testing
         #expect(classes == classes.sorted())
     }
 
+    /// Counters of 16 bits keep the shares of millions of sessions, doubled and added one by one. Popular tiles became
+    /// unpopular.
+    @Test func sharesOutlastTheCounters() {
+        // A tile of each class, viewed in 0, 1, 2 and 8 of 16 sessions.
+        let some = Self.sketch((0..<16).map { session in Set([1, 2, 8].filter { session < $0 }) })
+        let shares = [0, 1, 2, 8].map { some.share(of: Self.tile($0)) * 19 / 16 }
+        var many = some
+        for _ in 0..<13 { many.add(many) }
+        for session in 0..<1600 { many.add(Self.sketch([Set([1, 2, 8].filter { session % 16 < $0 })])) }
+        #expect(many.sessions == 16 << 13 + 1600)
+        for _ in 0..<30 { many.add(many) }
+        for (number, share) in zip([0, 1, 2, 8], shares) {
+            #expect(abs(many.share(of: Self.tile(number)) - share) < 0.003, "tile \(number)")
+        }
+        #expect(many.popularity(of: Self.tile(8)) == some.popularity(of: Self.tile(8)))
+    }
+
     /// Sessions of random models, with popular and unpopular tiles. Worlds are small or large for the sketch.
     @Test(arguments: [1, 2, 3, 4, 5, 6] as [UInt64]) func errorsAreRareAsDocumented(seed: UInt64) {
         var dice = SplitMix64(seed: seed)

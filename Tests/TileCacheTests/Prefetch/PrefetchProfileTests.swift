@@ -238,9 +238,9 @@ import Testing
         }
         let most = 1 << 48
         let one = profile(sessions: 1, events: 1, counter: 1)
-        let below = merged(profile(sessions: most - 2, events: Double(most - 2), counter: 65_533), one)
+        let below = merged(profile(sessions: most - 2, events: Double(most - 2), counter: 65_535), one)
         #expect(below.sessions == most - 1 && below.bins.events[5] == Double(most - 1))
-        #expect(below.places?.counters[9] == 65_534 && below.places?.sessions == most - 1)
+        #expect(below.places?.counters[9] == 65_535 && below.places?.sessions == most - 1)
         let full = merged(below, one)
         #expect(full.sessions == most && full.bins.events[5] == Double(most) && full.places?.counters[9] == 65_535)
         #expect(full.places?.sessions == most)
