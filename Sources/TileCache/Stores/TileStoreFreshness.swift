@@ -70,12 +70,14 @@ public struct TileStoreFreshness: Hashable, Sendable {
     /// State at a time, in seconds since 1970.
     ///
     /// If the stored time is in the future, the clock has jumped and the lifetime is unknown: an entry that expires is
-    /// then stale, never fresh. An entry without ``expires`` is always fresh.
+    /// then stale, never fresh, and expired if it is never stale. An entry without ``expires`` is always fresh.
     public func state(at now: Int64) -> State {
         guard let expires else { return .fresh }
         let (latest, overflow) = now.addingReportingOverflow(Self.clockTolerance)
-        if !overflow, stored > latest { return .stale }
-        if now < expires { return .fresh }
-        return now < usableUntil ?? expires ? .stale : .expired
+        let hasJumped = !overflow && stored > latest
+        // A lifetime of 0 has no fresh second, also if the clock goes back by one.
+        if !hasJumped, now < expires, stored < expires { return .fresh }
+        guard let usableUntil, usableUntil > expires else { return .expired }
+        return hasJumped || now < usableUntil ? .stale : .expired
     }
 }

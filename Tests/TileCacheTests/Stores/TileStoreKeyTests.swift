@@ -104,7 +104,11 @@ import Testing
         // A clock that was ahead when the entry was stored, or has gone back since.
         #expect(lenient.state(at: 940) == .fresh && lenient.state(at: 939) == .stale)
         #expect(lenient.state(at: .min) == .stale)
-        let late = TileStoreFreshness(stored: .max, expires: .max - 1)
+        let late = TileStoreFreshness(stored: .max, expires: .max - 2, usableUntil: .max - 1)
         #expect(late.state(at: 0) == .stale && late.state(at: .max) == .expired)
+        // What must be confirmed before it is drawn, such as after `no-cache`, was drawn then.
+        #expect(plain.state(at: 940) == .fresh && plain.state(at: 939) == .expired)
+        let unconfirmed = TileStoreFreshness(stored: 1000, expires: 1000, usableUntil: 1000, entityTag: "a")
+        #expect([939, 940, 999, 1000].allSatisfy { unconfirmed.state(at: $0) == .expired })
     }
 }
