@@ -47,6 +47,8 @@ struct PlanQueue {
     private(set) var hasPassedForRoom = false
     /// Whether an entry was skipped because its layer had all its loads in flight.
     private(set) var hasPassedForLoads = false
+    /// Whether a needed tile was skipped because the tables leave no room for it.
+    private(set) var hasPassedForTables = false
     /// Whether the plan has the maximum of pinned tiles: there may be more.
     private(set) var cutsPins = false
     /// Earliest retry of the plan's failed tiles when it was installed; `.max` for none.
@@ -75,7 +77,7 @@ struct PlanQueue {
         (hasEnded, prefetchHasEnded, hasPassedForRoom, hasPassedForLoads) = (false, false, false, false)
         // Without room for a plan every byte is leased: nothing could be loaded either.
         lack = RoomLack(isOfAll: !hasRoom)
-        awaitsMemory = false
+        (awaitsMemory, hasPassedForTables) = (false, false)
         cutsPins = plan.entries.lazy.filter { $0.reason == .pin }.count >= PoolState.pinsOfAPlan
         nextRetry = .max
         epoch &+= 1
@@ -127,6 +129,8 @@ struct PlanQueue {
     mutating func noteLeavingMemory() { awaitsMemory = true }
 
     mutating func passForLoads() { hasPassedForLoads = true }
+
+    mutating func passForTables() { hasPassedForTables = true }
 
     /// Notes that nothing may be evicted for an entry. Nothing further of its kind starts, since it is worth less.
     ///

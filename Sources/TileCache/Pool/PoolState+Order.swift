@@ -47,8 +47,9 @@ extension PoolState {
         }
         let beside = refusedBytes(of: number)
         guard fitsLimit(layer: layer, beside: beside) else {
-            // It will never fit, and must not delay the rest of the plan.
+            // It does not fit an empty pool, and must not delay the rest of the plan.
             counters.refusals += 1
+            if !planned.reason.isExtra { queue.passForTables() }
             return nil
         }
         if hasAllItsLoads(layer: layer) {

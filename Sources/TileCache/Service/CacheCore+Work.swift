@@ -100,7 +100,8 @@ extension CacheCore {
             if let save = state.nextSave() { return .save(save) }
             state.workers.rest(worker)
             // Nothing else may happen that would make a plan.
-            if state.pool.queue.lacksRoomForNeeds, state.hasCrowdedView() { state.effects.plans = true }
+            let lacksRoom = state.pool.queue.lacksRoomForNeeds || state.pool.queue.hasPassedForTables
+            if lacksRoom, state.hasCrowdedView() { state.effects.plans = true }
             state.settleRoom()
             return .idle
         }

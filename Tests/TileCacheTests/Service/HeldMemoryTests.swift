@@ -134,6 +134,25 @@ import Testing
         }
     }
 
+    /// What is counted at the end of a plan may leave no room for a single tile. The view becomes coarser, and has its
+    /// tiles once there is room: it waited for ever, and reported no shortfall.
+    @Test func aViewWithoutRoomForATileBecomesCoarser() throws {
+        let archive = Archive(0)
+        let scene = try StillScene(tiles: 64) { $0.grantsBookkeeping = false }
+        let (cache, layer) = (scene.cache, try scene.cache.addLayer(archive, pyramid: pyramid()))
+        let view = ServiceSetup.quiet(cache, [layer])
+        view.update(TileViewport(center: WorldPoint(x: 736, y: 736), width: 448, height: 448))
+        archive.whileAsked.withLock { call in
+            call = { archive.bytes = cache.core.read { $0.pool.availableBytes } - StillScene.tileBytes / 2 }
+        }
+        #expect(scene.run() && held(cache) > 0 && held(cache) == archive.bytes)
+        #expect(view.frame().count < 4 && view.shortfall > .bytes(0))
+        archive.bytes = 0
+        cache.core.noteHeldMemory()
+        #expect(scene.run() && view.shortfall == .bytes(0))
+        #expect(view.frame().missingTileCount == 0 && view.frame().count == 49)
+    }
+
     /// It is asked once a second, by the time of the plan.
     @Test func itIsAskedSeldom() throws {
         let archive = Archive(1000)
