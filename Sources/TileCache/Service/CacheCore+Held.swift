@@ -1,6 +1,6 @@
 /// When the memory that stores or sources report is read.
 struct HeldMemory: Sendable {
-    private var due = Int64.min
+    private(set) var due = Int64.min
 
     /// Whether to read it: at most once a second, or now if the time is `nil`.
     mutating func startMeasuring(now: Int64?) -> Bool {
@@ -25,6 +25,15 @@ extension Layers {
     }
 }
 
+extension CoreState {
+    /// When to read the memory again that views without room may get back; `.max` for never.
+    borrowing func nextMeasuring() -> Int64 {
+        guard views.shortfallBytes > 0 else { return .max }
+        let stores = stores.byteCount > 0 ? stores.heldMemory.due : .max
+        return min(stores, pool.ledger[.sources] > 0 ? layers.heldMemory.due : .max)
+    }
+}
+
 /// Memory that stores and sources report.
 extension CacheCore {
     /// Bytes of a source that no layer has yet.
@@ -44,6 +53,8 @@ extension CacheCore {
         let asked = perform { state -> (stores: Stores?, sources: [any MemoryReportingSource]?, version: Int)? in
             let stores = state.stores.startMeasuring(now: now) ? state.stores : nil
             let sources = state.layers.startMeasuring(now: now) ? state.layers.reporting : nil
+            // Views at rest make no plan of their own, and what is given back is only seen by one.
+            if now != nil, state.due.askPlan(at: state.nextMeasuring()) { state.effects.setsTimer = true }
             // Sources that have gone hold nothing.
             let isIdle = sources.map { $0.isEmpty && state.pool.ledger[.sources] == 0 } ?? true
             return stores == nil && isIdle ? nil : (stores, sources, state.layers.version)

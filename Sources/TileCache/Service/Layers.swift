@@ -50,7 +50,7 @@ struct Layers: RandomAccessCollection {
     private(set) var version = 0
     /// Indices of layers being removed.
     private(set) var removed: [Int] = []
-    private var heldMemory = HeldMemory()
+    private(set) var heldMemory = HeldMemory()
     /// Sum of the guaranteed shares, 0...1.
     private var guaranteedShares = 0.0
 

@@ -14,7 +14,7 @@ struct Stores: Sendable {
     /// Bytes of the stores at the last reading.
     private(set) var byteCount = 0
     /// When to read these bytes again.
-    private var heldMemory = HeldMemory()
+    private(set) var heldMemory = HeldMemory()
     /// Invalidations that have not reached the stores yet, by data set.
     private var pending: [TileStoreNamespace: Int] = [:]
 

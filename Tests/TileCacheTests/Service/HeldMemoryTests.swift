@@ -153,6 +153,22 @@ import Testing
         #expect(view.frame().missingTileCount == 0 && view.frame().count == 49)
     }
 
+    /// A view at rest that lacks room makes no plan. What is given back is noticed a second later all the same.
+    @Test func whatIsGivenBackAtRestIsNoticed() throws {
+        let archive = Archive(400_000)
+        let scene = try StillScene(tiles: 64) { $0.grantsBookkeeping = false }
+        let (cache, layer) = (scene.cache, try scene.cache.addLayer(archive, pyramid: pyramid()))
+        let view = ServiceSetup.quiet(cache, [layer])
+        view.update(TileViewport(center: WorldPoint(x: 736, y: 736), width: 448, height: 448))
+        #expect(scene.run() && view.frame().count == 16 && view.shortfall > .bytes(0))
+        archive.bytes = 0
+        #expect(scene.run() && view.frame().count == 16)
+        #expect(scene.scheduler.reaches { view.frame().count == 49 })
+        #expect(scene.scheduler.now <= 3_000_000_000 && view.shortfall == .bytes(0))
+        // With room for all there is nothing to wait for.
+        #expect(scene.scheduler.settle(atMost: 1000))
+    }
+
     /// It is asked once a second, by the time of the plan.
     @Test func itIsAskedSeldom() throws {
         let archive = Archive(1000)
