@@ -26,9 +26,8 @@ extension Layers {
 }
 
 extension CoreState {
-    /// When to read the memory again that views without room may get back; `.max` for never.
+    /// When to read the memory again that needed tiles without room may get; `.max` for never.
     borrowing func nextMeasuring() -> Int64 {
-        guard views.shortfallBytes > 0 else { return .max }
         let stores = stores.byteCount > 0 ? stores.heldMemory.due : .max
         return min(stores, pool.ledger[.sources] > 0 ? layers.heldMemory.due : .max)
     }
@@ -54,7 +53,9 @@ extension CacheCore {
             let stores = state.stores.startMeasuring(now: now) ? state.stores : nil
             let sources = state.layers.startMeasuring(now: now) ? state.layers.reporting : nil
             // Views at rest make no plan of their own, and what is given back is only seen by one.
-            if now != nil, state.due.askPlan(at: state.nextMeasuring()) { state.effects.setsTimer = true }
+            if now != nil, state.views.shortfallBytes > 0, state.due.askPlan(at: state.nextMeasuring()) {
+                state.effects.setsTimer = true
+            }
             // Sources that have gone hold nothing.
             let isIdle = sources.map { $0.isEmpty && state.pool.ledger[.sources] == 0 } ?? true
             return stores == nil && isIdle ? nil : (stores, sources, state.layers.version)
@@ -81,7 +82,7 @@ extension CacheCore {
             // Views at rest may have waited for what is given back.
             guard state.pool.ledger.accountBytes < before else { return true }
             state.refitShort(now: time)
-            if state.wantsRoom(now: time) { state.effects.plans = true }
+            if state.wantsRoom(now: time) || state.pool.queue.hasPassedForTables { state.effects.plans = true }
             return true
         }
         if !isCurrent, tries > 1 { noteHeldMemory(tries: tries - 1) }

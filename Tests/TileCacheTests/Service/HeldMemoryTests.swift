@@ -169,6 +169,25 @@ import Testing
         #expect(scene.scheduler.settle(atMost: 1000))
     }
 
+    /// The same for tiles that a renderer lists itself: refused, or without room for a single one.
+    @Test(arguments: [40, 64]) func whatIsGivenBackBringsListedTiles(taken: Int) throws {
+        let archive = Archive(0)
+        let scene = try StillScene(tiles: 64) { $0.grantsBookkeeping = false }
+        let (cache, layer) = (scene.cache, try scene.cache.addLayer(archive, pyramid: pyramid()))
+        let view = ServiceSetup.quiet(cache, [layer])
+        archive.whileAsked.withLock { call in
+            call = {
+                let room = cache.core.read { $0.pool.availableBytes }
+                archive.bytes = min(taken * StillScene.tileBytes, room - StillScene.tileBytes / 2)
+            }
+        }
+        scene.need(0..<40, of: layer, view)
+        #expect(held(cache) == archive.bytes && view.frame().count < 40)
+        archive.bytes = 0
+        #expect(scene.scheduler.reaches { view.frame().count == 40 } && scene.scheduler.now <= 3_000_000_000)
+        #expect(scene.scheduler.settle(atMost: 1000))
+    }
+
     /// It is asked once a second, by the time of the plan.
     @Test func itIsAskedSeldom() throws {
         let archive = Archive(1000)
