@@ -137,14 +137,17 @@ struct PlanQueue {
     /// - Parameters:
     ///   - hasShares: Whether another layer may have room left.
     ///   - isFull: Whether the entry's layer is at its maximum share.
+    ///   - hadSlot: Whether only what the load takes beside its slot had no room. Other needed tiles may have that slot.
+    ///     Default: false.
     /// - Returns: Whether further entries may start.
-    mutating func passForRoom(_ planned: PlanEntry, hasShares: Bool, isFull: Bool) -> Bool {
+    mutating func passForRoom(_ planned: PlanEntry, hasShares: Bool, isFull: Bool, hadSlot: Bool = false) -> Bool {
         let isPrefetch = planned.reason.isExtra
         if !isPrefetch, isFull { lack.layers.insert(planned.key.layer) }
         if !isPrefetch, !isFull { lack.isOfAll = true }
+        let goesOn = hasShares || (hadSlot && !isPrefetch)
         hasPassedForRoom = hasPassedForRoom || hasShares
-        prefetchHasEnded = prefetchHasEnded || (!hasShares && isPrefetch)
-        hasEnded = hasEnded || (!hasShares && !isPrefetch)
-        return hasShares
+        prefetchHasEnded = prefetchHasEnded || (!hasShares && (isPrefetch || hadSlot))
+        hasEnded = hasEnded || (!goesOn && !isPrefetch)
+        return goesOn
     }
 }

@@ -97,7 +97,12 @@ extension PoolState {
         // Memory that others decommit: what this hold of the lock decommits was available to the load.
         if !planned.reason.isExtra, ledger.leavingBytes > ledger.credit { queue.noteLeavingMemory() }
         let isFull = isFull(layer: layer, beside: beside)
-        let goesOn = queue.passForRoom(planned, hasShares: layers.haveShares, isFull: isFull)
+        let goesOn = queue.passForRoom(
+            planned,
+            hasShares: layers.haveShares,
+            isFull: isFull,
+            hadSlot: beside > 0 && slots[layers[layer].slotClass].unusedCount > 0
+        )
         return goesOn ? nil : .refused
     }
 }

@@ -243,6 +243,28 @@ import Testing
         #expect(small.residency(of: key(5, layer: late)) == .decoded)
     }
 
+    /// A needed or pinned tile that lacks room beside its slot ended each plan: others that only need a slot waited for
+    /// as long.
+    @Test(arguments: [PlanEntry.Reason.demand, .pin])
+    func whatOneTileLacksBesideItsSlotKeepsNoOtherWaiting(reason: PlanEntry.Reason) throws {
+        let small = pool()
+        var needs = ViewNeeds()
+        small.load(0, 1)
+        small.need([0, 1, 3], &needs)
+        let large = PlanEntry(key: key(2), value: .infinity, reason: reason)
+        small.install([large])
+        let first = try #require(small.beginLoad())
+        let held = small.pool.holdEncoded(first, bytes: 2 * TilePool.tileBytes)
+        #expect(held == .refused)
+        small.end(first, .refused)
+        small.now += 100
+        // No prefetch takes what it lacks.
+        small.install([large, small.wish(4, 1), small.demand(key(3)), small.wish(5, 1)])
+        let loads = [small.beginLoad(), small.beginLoad()]
+        let lacks = small.pool.queue.lacksRoomForNeeds
+        #expect(loads.map { $0?.key } == [key(3), nil] && lacks)
+    }
+
     /// A cold tile is evicted uncompressed, so that the source is not called twice.
     @Test func aBusyCodecIsNoReasonToRefuse() throws {
         let small = TilePool(tiles: 3) {
