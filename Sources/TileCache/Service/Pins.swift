@@ -193,11 +193,15 @@ extension CacheCore {
                 guard state.record(of: layer) != nil else { return }
                 state.pruneAsked()
                 state.changeAsked { list, pool in
-                    let most = min(pool.ledger.limit / 4 / pool.slotBytes(ofLayer: layer.index), Self.maximumAsked)
+                    // Layers may have tiles of different sizes.
+                    var left = list.reduce(pool.ledger.limit / 4) { $0 - pool.slotBytes(ofLayer: $1.key.layer) }
+                    let own = pool.slotBytes(ofLayer: layer.index)
                     var asked = Set(list.map(\.key))
-                    for tile in some where list.count < most {
+                    for tile in some where own <= left && list.count < Self.maximumAsked {
                         let key = TileKey(layer: layer.index, tile)
-                        if pool.wantsLoad(key), asked.insert(key).inserted { list.append(AskedTile(key: key)) }
+                        guard pool.wantsLoad(key), asked.insert(key).inserted else { continue }
+                        list.append(AskedTile(key: key))
+                        left -= own
                     }
                 }
             }

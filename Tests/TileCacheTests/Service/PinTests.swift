@@ -198,6 +198,28 @@ import Testing
         #expect(cache.core.lock.withLock { $0.pool.ledger[.views] } == 0)
     }
 
+    /// A quarter of the limit, whatever the sizes of the tiles: pending small ones excluded all large ones.
+    @Test(arguments: [(10, 5, [10, 3]), (60, 5, [60, 0]), (100, 1, [64, 0]), (0, 5, [0, 4])])
+    func whatSeveralLayersRequestIsBoundedByItsBytes(small: Int, large: Int, expected: [Int]) throws {
+        let steps = StepScheduler.calm()
+        let cache = try steps.cache(byteLimit: .mebibytes(4))
+        let world = ServiceSetup.world
+        // 16 and 256 KiB a tile.
+        let layers = try [64, 256].map { side in
+            try cache.addLayer(
+                QueuedSource(),
+                pyramid: .powerOfTwo(worldWidth: world, worldHeight: world, tileSize: side)
+            )
+        }
+        for (layer, count) in zip(layers, [small, large]) {
+            cache.prefetch((0..<count).map { TileCoordinate(level: 4, column: $0 % 16, row: $0 / 16) }, of: layer)
+        }
+        let found = cache.core.lock.withLock { state in
+            layers.map { layer in state.asked.count { $0.key.layer == layer.index } }
+        }
+        #expect(found == expected)
+    }
+
     /// The pixels of a load that an invalidation overtakes are discarded.
     @Test func whatIsInvalidatedMeanwhileIsLoadedAgain() throws {
         let steps = StepScheduler.calm()
