@@ -25,7 +25,10 @@ extension AdaptivePolicy {
     mutating func findDestination(_ outlook: Outlook, now: Int64) {
         let target = outlook.target
         guard let destination = target.destination, destination.isAhead(at: now) else { return }
-        let level = target.selection.level(for: destination.viewport.scale, in: target.pyramid, previous: target.level)
+        let scale = destination.viewport.scale
+        let level =
+            target.destinationLevel
+            ?? target.selection.level(for: scale, in: target.pyramid, previous: target.level)
         var count = 0
         ViewportCover(pyramid: target.pyramid, viewport: destination.viewport, levelIndex: level)
             .forEach { column, row, _ in

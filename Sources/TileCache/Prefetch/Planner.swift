@@ -11,6 +11,8 @@ struct ViewSnapshot: Sendable {
         /// Importance of each needed tile, if the renderer sets it; otherwise empty.
         var importance: [Float] = []
         var observations: [FrameObservation]
+        /// Level whose tiles have room at the view's destination; `nil` for the one that the selection chooses.
+        var destinationLevel: Int?
     }
 
     var viewport: TileViewport?
@@ -169,7 +171,9 @@ struct Planner: Sendable {
             var entries: [PlanEntry] = []
             // Within the hysteresis the view keeps its level.
             let scale = destination.viewport.scale
-            let level = view.selection.level(for: scale, in: layer.pyramid, previous: layer.level)
+            let level =
+                layer.destinationLevel
+                ?? view.selection.level(for: scale, in: layer.pyramid, previous: layer.level)
             let hasFallback = level - 2 >= context.firstLoadedLevel(ofLayer: layer.layer)
             for level in hasFallback ? [level - 2, level] : [level] {
                 for tile in layer.pyramid.neededTiles(under: destination.viewport, at: level) {
@@ -240,6 +244,7 @@ struct Planner: Sendable {
                 level: layer.level,
                 needed: layer.needed,
                 destination: view.destination,
+                destinationLevel: layer.destinationLevel,
                 selection: view.selection
             )
         }

@@ -16,6 +16,8 @@ package struct PlanTarget: Sendable {
     package var level: Int
     package var needed: [TileKey]
     package var destination: ViewportDestination?
+    /// Level whose tiles have room there; `nil` for the one that the selection chooses.
+    var destinationLevel: Int?
     package var selection: TileLevelSelection
 }
 

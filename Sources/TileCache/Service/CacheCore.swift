@@ -117,7 +117,7 @@ final class CacheCore: Sendable {
             var views: [(id: Int, snapshot: ViewSnapshot)] = []
             for place in state.views.indices {
                 guard let serial = state.views[place]?.serial,
-                    let snapshot = state.views[place]?.model.takeSnapshot(at: now)
+                    let snapshot = state.views[place]?.model.takeSnapshot(at: now, state.pool)
                 else { continue }
                 views.append((serial, snapshot))
             }

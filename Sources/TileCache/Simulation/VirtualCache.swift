@@ -198,7 +198,7 @@ package final class VirtualCache {
         }
         if !synthesis.isEmpty { context.synthesizedLevels = pool.layers.map(\.synthesizedLevels) }
         if pool.layers.haveAllowances { context.allowances = pool.layers.map(\.allowance) }
-        let snapshots = views.indices.map { (id: $0, snapshot: views[$0].takeSnapshot(at: now)) }
+        let snapshots = views.indices.map { (id: $0, snapshot: views[$0].takeSnapshot(at: now, pool)) }
         let counters = pool.counters
         let start = measuresPlans ? MonotonicTime.ofThread.nanoseconds : 0
         let plan = planner.makePlan(of: snapshots, context: context)

@@ -7,6 +7,21 @@ extension ViewModel {
         return min(max(part, guaranteed), pool.attainableBytes(ofLayer: layer))
     }
 
+    /// Level of a layer whose tiles have room at the destination. Those of a finer one would be loaded in vain. `nil` if
+    /// there is no destination, or levels do not depend on the room.
+    func destinationLevel(of layer: ViewLayer, at now: Int64, _ pool: borrowing PoolState) -> Int? {
+        guard fitsBudget, let destination, destination.isAhead(at: now) else { return nil }
+        let viewport = destination.viewport
+        let most = budget(ofLayer: layer.layer, pool) / pool.slotBytes(ofLayer: layer.layer)
+        var level = selection.level(for: viewport.scale, in: layer.pyramid, previous: layer.needs.level)
+        while level > 0,
+            ViewportCover(pyramid: layer.pyramid, viewport: viewport, levelIndex: level).tileCount > most
+        {
+            level -= 1
+        }
+        return level
+    }
+
     /// Whether the tiles of a layer have room beside what other views need, or are within its equal part: what each
     /// layer of a view needs at least stays, and the rest is divided by their number.
     ///

@@ -359,7 +359,7 @@ struct ViewModel: Sendable {
     /// Takes a snapshot for a planner, with the frames that it has not learned from.
     ///
     /// - Parameter now: Time of the plan.
-    mutating func takeSnapshot(at now: Int64) -> ViewSnapshot {
+    mutating func takeSnapshot(at now: Int64, _ pool: borrowing PoolState) -> ViewSnapshot {
         endRest()
         planned = viewport.map { PlannedFrame(viewport: $0, step: step, needsVersion: needsVersion, time: now) }
         defer { for index in layers.indices { layers[index].observations.removeAll() } }
@@ -376,7 +376,8 @@ struct ViewModel: Sendable {
                     needed: $0.needs.tiles,
                     hasOwnList: $0.hasOwnList,
                     importance: $0.importance,
-                    observations: $0.observations
+                    observations: $0.observations,
+                    destinationLevel: destinationLevel(of: $0, at: now, pool)
                 )
             }
         )

@@ -122,6 +122,26 @@ import Testing
         #expect(cache.statistics.demands.decodedHits == 20)
     }
 
+    /// The limit has room for six tiles of level 5 there, not for the twenty of level 6: these were loaded in vain.
+    @Test(arguments: [true, false]) func aDestinationIsLoadedAtTheLevelThatFits(predicts: Bool) throws {
+        let scene = try StillScene(tiles: 18)
+        let source = PlainSource()
+        let layer = try scene.cache.addLayer(source, pyramid: scene.pyramid)
+        let view = predicts ? scene.cache.makeView(layers: [layer]) : ServiceSetup.quiet(scene.cache, [layer])
+        let there = ServiceSetup.viewport(2800, 2800)
+        let time = MonotonicTime(nanoseconds: scene.scheduler.now + 60_000_000_000)
+        view.update(
+            ServiceSetup.viewport(900, 900),
+            destination: ViewportDestination(viewport: there, time: time)
+        )
+        scene.run()
+        let loads = Set(source.loads.keys)
+        #expect(loads.allSatisfy { $0.level < 6 })
+        #expect(loads.isSuperset(of: scene.pyramid.neededTiles(under: there, at: 5)))
+        view.update(there)
+        #expect(view.frame().missingTileCount == 0)
+    }
+
     @Test func aViewOfNamedTilesAloneDrawsThem() throws {
         let steps = StepScheduler.calm()
         let cache = try steps.cache(byteLimit: .mebibytes(4))

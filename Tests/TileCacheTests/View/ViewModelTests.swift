@@ -31,10 +31,11 @@ import Testing
         #expect(view.hasMoved && !view.hasRested(at: 2000 * milliseconds))
         for frame in 1...frames { view.rest(at: Int64(frame * span) * milliseconds) }
         #expect(!view.hasMoved && view.hasRested(at: 1000 * milliseconds) && !view.hasRested(at: 999 * milliseconds))
-        let learned = view.takeSnapshot(at: 0).layers[0].observations.map { Int($0.time / milliseconds) }
+        let learned = view.takeSnapshot(at: 0, small.pool).layers[0].observations.map { Int($0.time / milliseconds) }
         let kept = min(max(100 / span + 2, 8), frames)
         #expect(learned == [0] + (frames - kept + 1...frames).map { $0 * span })
-        #expect(view.takeSnapshot(at: 0).layers[0].observations.isEmpty)
+        let rest = view.takeSnapshot(at: 0, small.pool).layers[0].observations
+        #expect(rest.isEmpty)
     }
 
     /// A planner that is late gets the newest frames.
