@@ -107,7 +107,7 @@ final class CacheCore: Sendable {
         let input = perform { state -> PlanInput? in
             guard !state.isShutDown else { return nil }
             let now = MonotonicTime.bounded(clock())
-            if state.finishRemovals() { state.effects.plans = true }
+            if state.finishRemovals(now: now) { state.effects.plans = true }
             state.planning.begin()
             let isSettling = state.pool.settleLimit()
             // A lowered limit may require more steps, and pins may still have to be entered.

@@ -42,7 +42,7 @@ extension CoreState {
     }
 
     /// Frees indices, bytes and slots of removed layers that have ended. Returns whether more steps would help.
-    mutating func finishRemovals() -> Bool {
+    mutating func finishRemovals(now: Int64) -> Bool {
         if !planning.delaysRemoval(ofAny: !layers.removed.isEmpty), !layers.removed.isEmpty {
             for index in layers.removed where pool.finishRemoval(ofLayer: index) {
                 // The plan is dropped, and with it the needs of other layers.
@@ -52,6 +52,7 @@ extension CoreState {
                 if let spare { effects.unmapped.append(spare) }
                 // Only now has no worker one for this layer.
                 dropStoreCodec()
+                refitShort(now: now)
             }
             layers.cut(to: pool.layers.count)
         }
@@ -76,8 +77,11 @@ extension CacheCore {
         // Stores and sources that no other layer has may have ended.
         noteHeldMemory()
         fitCodecs()
-        // A plan that was made meanwhile did not find the room.
-        perform { $0.effects.plans = true }
+        perform { state in
+            state.refitShort(now: now)
+            // A plan that was made meanwhile did not find the room.
+            state.effects.plans = true
+        }
     }
 
     /// Returns whether the layer was there.
@@ -94,9 +98,8 @@ extension CacheCore {
             state.pool.removeTiles(onPages: some, ofLayer: id.index)
             return state.pool.layers[id.index].entries > 0
         }
-        perform { $0.refitShort(now: now) }
         removePolicies(ofLayer: id)
-        while perform({ $0.finishRemovals() }) {}
+        while perform({ $0.finishRemovals(now: now) }) {}
         return true
     }
 }

@@ -57,6 +57,30 @@ import Testing
         #expect(codecs > 0 && isCompressible)
     }
 
+    /// Its spare tile takes the room of sixteen others. It goes once the last load has ended.
+    @Test(arguments: [false, true]) func aViewAtRestGetsTheRoomOfARemovedLayer(isLoading: Bool) throws {
+        let scene = try StillScene(tiles: 32)
+        let stays = try scene.plainLayer()
+        let source = QueuedSource()
+        let goes = try scene.cache.addLayer(
+            source,
+            pyramid: try pyramid(tileSize: 256),
+            options: LayerOptions(synthesizedLevels: 1)
+        )
+        let view = ServiceSetup.quiet(scene.cache, [stays])
+        view.update(ServiceSetup.viewport(900, 900))
+        if isLoading { try scene.cache.pin([TileCoordinate(level: 4, column: 0, row: 0)], of: goes) }
+        scene.run()
+        let requests = source.take()
+        #expect(requests.count == (isLoading ? 1 : 0) && view.neededTileCount == 6)
+        scene.cache.removeLayer(goes)
+        scene.run()
+        #expect(view.neededTileCount == (isLoading ? 6 : 20))
+        for request in requests { request.cancel() }
+        scene.run()
+        #expect(view.neededTileCount == 20 && view.shortfall.bytes == 0 && view.frame().missingTileCount == 0)
+    }
+
     @Test(arguments: [false, true]) func whatALayerTookComesBack(hasShare: Bool) throws {
         let steps = StepScheduler.calm()
         let cache = try steps.cache(byteLimit: .mebibytes(8))
@@ -102,7 +126,7 @@ import Testing
         weak let spare = cache.core.read { $0.layers[0].synthesis?.spare }
         _ = cache.core.perform { $0.beginRemoval(of: layer, now: 0) }
         let areThere = cache.core.perform { state -> Bool in
-            while state.finishRemovals() {}
+            while state.finishRemovals(now: 0) {}
             return state.slotRegions.isEmpty && slots != nil && spare != nil
         }
         #expect(areThere && slots == nil && spare == nil)

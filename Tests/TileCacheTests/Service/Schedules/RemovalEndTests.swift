@@ -144,7 +144,7 @@ import Testing
         scene.meanwhile = {
             guard core.lock.withLock({ $0.planning.isMaking && !$0.layers.removed.isEmpty }) else { return false }
             core.perform { $0.pool.removeTiles(onPages: $0.pool.table.pages, ofLayer: layer.index) }
-            core.perform { _ = $0.finishRemovals() }
+            core.perform { _ = $0.finishRemovals(now: core.clock()) }
             return true
         }
         // The first half of a removal; the second half comes during the plan.
