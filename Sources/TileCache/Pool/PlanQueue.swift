@@ -18,7 +18,8 @@ struct RoomLack {
 
 /// The plan and its progress.
 ///
-/// Entries start in order, except that needed tiles overtake a prefetch that waits for a worker, a codec or room.
+/// Entries start in order, except that needed tiles overtake a prefetch that waits for a worker, a codec or room, and a
+/// tile that lacks room beside its slot only.
 struct PlanQueue {
     /// A resident tile that the plan values.
     struct ValuedTile {
@@ -33,9 +34,9 @@ struct PlanQueue {
     private(set) var cursor = 0
     /// Position of the needed tiles that have overtaken a waiting prefetch.
     private(set) var demandCursor = 0
-    /// Whether a needed tile had no room: nothing further starts.
+    /// Whether a needed tile had no slot: nothing further starts.
     private(set) var hasEnded = false
-    /// Whether a prefetch or a margin had no room: no further one starts.
+    /// Whether a prefetch or a margin had no room, or a needed tile none beside its slot: no further prefetch starts.
     private(set) var prefetchHasEnded = false
     /// Needed tiles that had no room.
     private(set) var lack = RoomLack()
@@ -137,8 +138,8 @@ struct PlanQueue {
     /// - Parameters:
     ///   - hasShares: Whether another layer may have room left.
     ///   - isFull: Whether the entry's layer is at its maximum share.
-    ///   - hadSlot: Whether only what the load takes beside its slot had no room. Other needed tiles may have that slot.
-    ///     Default: false.
+    ///   - hadSlot: Whether only what the load takes beside its slot had no room: others may have that slot. Default:
+    ///     false.
     /// - Returns: Whether further entries may start.
     mutating func passForRoom(_ planned: PlanEntry, hasShares: Bool, isFull: Bool, hadSlot: Bool = false) -> Bool {
         let isPrefetch = planned.reason.isExtra
