@@ -7,8 +7,8 @@ extension ViewModel {
         return min(max(part, guaranteed), pool.attainableBytes(ofLayer: layer))
     }
 
-    /// Level of a layer whose tiles have room at the destination. Those of a finer one would be loaded in vain. `nil` if
-    /// there is no destination, or levels do not depend on the room.
+    /// Level of a layer whose tiles have room at the destination; those of a finer one would be loaded in vain. `nil`
+    /// without a destination, or if levels do not depend on the room.
     func destinationLevel(of layer: ViewLayer, at now: Int64, _ pool: borrowing PoolState) -> Int? {
         guard fitsBudget, let destination, destination.isAhead(at: now) else { return nil }
         let viewport = destination.viewport
