@@ -19,7 +19,7 @@ struct RoomLack {
 /// The plan and its progress.
 ///
 /// Entries start in order, except that needed tiles overtake a prefetch that waits for a worker, a codec or room, and a
-/// tile that lacks room beside its slot only.
+/// tile that lacks room beside its slot or a larger slot.
 struct PlanQueue {
     /// A resident tile that the plan values.
     struct ValuedTile {
@@ -34,9 +34,9 @@ struct PlanQueue {
     private(set) var cursor = 0
     /// Position of the needed tiles that have overtaken a waiting prefetch.
     private(set) var demandCursor = 0
-    /// Whether a needed tile had no slot: nothing further starts.
+    /// Whether a needed tile had no room, nor may others have: nothing further starts.
     private(set) var hasEnded = false
-    /// Whether a prefetch or a margin had no room, or a needed tile none beside its slot: no further prefetch starts.
+    /// Whether a tile had no room: no further prefetch or margin starts.
     private(set) var prefetchHasEnded = false
     /// Needed tiles that had no room.
     private(set) var lack = RoomLack()
@@ -138,16 +138,15 @@ struct PlanQueue {
     /// - Parameters:
     ///   - hasShares: Whether another layer may have room left.
     ///   - isFull: Whether the entry's layer is at its maximum share.
-    ///   - hadSlot: Whether only what the load takes beside its slot had no room: others may have that slot. Default:
-    ///     false.
+    ///   - leavesRoom: Whether other needed tiles may have the room that is too little for this one. Default: false.
     /// - Returns: Whether further entries may start.
-    mutating func passForRoom(_ planned: PlanEntry, hasShares: Bool, isFull: Bool, hadSlot: Bool = false) -> Bool {
+    mutating func passForRoom(_ planned: PlanEntry, hasShares: Bool, isFull: Bool, leavesRoom: Bool = false) -> Bool {
         let isPrefetch = planned.reason.isExtra
         if !isPrefetch, isFull { lack.layers.insert(planned.key.layer) }
         if !isPrefetch, !isFull { lack.isOfAll = true }
-        let goesOn = hasShares || (hadSlot && !isPrefetch)
+        let goesOn = hasShares || (leavesRoom && !isPrefetch)
         hasPassedForRoom = hasPassedForRoom || hasShares
-        prefetchHasEnded = prefetchHasEnded || (!hasShares && (isPrefetch || hadSlot))
+        prefetchHasEnded = prefetchHasEnded || (!hasShares && (isPrefetch || leavesRoom))
         hasEnded = hasEnded || (!goesOn && !isPrefetch)
         return goesOn
     }

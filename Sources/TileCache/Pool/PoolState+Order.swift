@@ -97,11 +97,13 @@ extension PoolState {
         // Memory that others decommit: what this hold of the lock decommits was available to the load.
         if !planned.reason.isExtra, ledger.leavingBytes > ledger.credit { queue.noteLeavingMemory() }
         let isFull = isFull(layer: layer, beside: beside)
+        let slotBytes = slotBytes(ofLayer: layer)
+        let hadSlot = beside > 0 && slots[layers[layer].slotClass].unusedCount > 0
         let goesOn = queue.passForRoom(
             planned,
             hasShares: layers.haveShares,
             isFull: isFull,
-            hadSlot: beside > 0 && slots[layers[layer].slotClass].unusedCount > 0
+            leavesRoom: hadSlot || slots.contains { $0.layers > 0 && $0.slotBytes < slotBytes }
         )
         return goesOn ? nil : .refused
     }

@@ -265,6 +265,19 @@ import Testing
         #expect(loads.map { $0?.key } == [key(3), nil] && lacks)
     }
 
+    /// A layer of large tiles kept those of small ones waiting.
+    @Test func whatIsTooLittleForALargeTileIsForSmallOnes() {
+        let small = TilePool(tiles: 6)
+        let large = small.pool.addLayer(tileBytes: 2 * TilePool.tileBytes)
+        var needs = ViewNeeds()
+        small.load(0, 1, 2, 3, 4)
+        small.need([0, 1, 2, 3, 4, 5], &needs)
+        small.install([small.demand(key(0, layer: large)), small.wish(6, 1), small.demand(key(5)), small.wish(7, 1)])
+        let loads = [small.beginLoad(), small.beginLoad()]
+        let lacks = small.pool.queue.lacksRoomForNeeds
+        #expect(loads.map { $0?.key } == [key(5), nil] && lacks)
+    }
+
     /// A cold tile is evicted uncompressed, so that the source is not called twice.
     @Test func aBusyCodecIsNoReasonToRefuse() throws {
         let small = TilePool(tiles: 3) {
