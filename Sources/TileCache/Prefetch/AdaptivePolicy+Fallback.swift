@@ -90,8 +90,12 @@ extension AdaptivePolicy {
                     x: (outlook.travel.left + outlook.travel.right) / 2 * share / outlook.scale,
                     y: (outlook.travel.top + outlook.travel.bottom) / 2 * share / outlook.scale
                 )
-                // Mostly, the tile under the view reaches that far.
-                if first <= level, let own = known.first, outlook.rectangle(of: own).encloses(ahead) { continue }
+                // Mostly, the tile under the view reaches that far. Around the world, the last one may end with the world.
+                if first <= level, !target.pyramid.wrapsX, let own = known.first, own.level == level,
+                    outlook.rectangle(of: own).encloses(ahead)
+                {
+                    continue
+                }
                 let tiles = fewTiles(under: ahead, from: max(level, first), upTo: first, outlook)
                 for key in tiles where !known.contains(key) {
                     known.append(key)

@@ -98,6 +98,19 @@ import Testing
         #expect(session.show(.at(32_768, 2000)).first.map(\.key) == [left])
     }
 
+    /// The last tile of level 1 reaches beyond the world, which goes on with the first one there.
+    @Test func theWayOverTheEdgeOfAWrappingWorldHasAFallback() throws {
+        var session = try PolicySession(worldWidth: 16_000, worldHeight: 16_000, wrapsX: true)
+        var wishes = Wishes()
+        for step in 0..<40 {
+            let view = TileViewport.at(14_600 + 20 * Double(step), 4000)
+            session.resident = Set(session.pyramid.neededTiles(under: view, at: 6).map { TileKey(layer: 0, $0) })
+            wishes = session.show(view)
+        }
+        let ahead = wishes.entries.filter { $0.value == AdaptivePolicy.fallbackWorth }
+        #expect(ahead.map(\.key) == [TileKey(layer: 0, TileCoordinate(level: 0, column: 0, row: 0))])
+    }
+
     /// The left half of the view has a fallback of level 1, which is much too coarse, the right half has none.
     @Test func theFallbackOfAGapIsAsFineAsItCanBe() throws {
         var session = try PolicySession()
