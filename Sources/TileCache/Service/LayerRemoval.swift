@@ -44,7 +44,9 @@ extension CoreState {
     /// Frees indices, bytes and slots of removed layers that have ended. Returns whether more steps would help.
     mutating func finishRemovals(now: Int64) -> Bool {
         if !planning.delaysRemoval(ofAny: !layers.removed.isEmpty), !layers.removed.isEmpty {
+            var hasRoom = false
             for index in layers.removed where pool.finishRemoval(ofLayer: index) {
+                hasRoom = true
                 // The plan is dropped, and with it the needs of other layers.
                 effects.plans = true
                 let (bytes, spare) = layers.finishRemoval(of: index)
@@ -52,8 +54,8 @@ extension CoreState {
                 if let spare { effects.unmapped.append(spare) }
                 // Only now has no worker one for this layer.
                 dropStoreCodec()
-                refitShort(now: now)
             }
+            if hasRoom { refitShort(now: now) }
             layers.cut(to: pool.layers.count)
         }
         let goesOn = pool.releaseRemoved()
