@@ -75,6 +75,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
     private struct Stand {
         var viewport: TileViewport
         var destination: ViewportDestination?
+        var destinationLevel: Int?
         var change: Int
         /// Tiles that memory holds.
         var capacity: Int
@@ -84,7 +85,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
         /// Whether the candidates of another stand are valid for this one.
         func hasCandidates(of other: Stand) -> Bool {
             guard change == other.change, capacity == other.capacity, isMoving == other.isMoving,
-                destination == other.destination
+                destination == other.destination, destinationLevel == other.destinationLevel
             else { return false }
             guard isMoving else { return viewport == other.viewport }
             var near = viewport
@@ -224,6 +225,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
         let stand = Stand(
             viewport: target.viewport,
             destination: target.destination.flatMap { $0.isAhead(at: context.now) ? $0 : nil },
+            destinationLevel: target.destinationLevel,
             change: change,
             capacity: context.capacityTiles,
             travel: outlook.travel
