@@ -118,7 +118,7 @@ final class Database {
         if let refusal { return refusal }
         // A reader may not undo or complete what a writer that has crashed began; SQLite calls that an attempt to write.
         guard sqlite3_errcode(handle) != SQLITE_READONLY else {
-            return "a program has not finished to write to it; a program that may write has to open it once"
+            return "a program has not finished writing to it; a program that may write has to open it once"
         }
         return String(cString: sqlite3_errmsg(handle))
     }

@@ -34,7 +34,7 @@ struct Candidates: Sendable {
     private(set) var count = 0
     /// Whether the states of some may be unknown.
     private var hasNew = false
-    /// Whether the places from `count` on are those of the last plan's candidates, which does not have them then.
+    /// Whether the places from `count` on are those of the last plan's candidates, which lack them then.
     private var continuesFormer = false
     var list: ArraySlice<Candidate> { places[..<count] }
     /// Change of the needed tiles that the records of visited tiles are of.
