@@ -38,6 +38,8 @@ struct PlanQueue {
     private(set) var hasEnded = false
     /// Whether a tile had no room: no further prefetch or margin starts.
     private(set) var prefetchHasEnded = false
+    /// Least size of a slot, in bytes, that had no room, though smaller ones may have some; `.max` for none.
+    private(set) var leastRefusedSlot = Int.max
     /// Needed tiles that had no room.
     private(set) var lack = RoomLack()
     /// Whether one of them had none while memory was on its way to the system.
@@ -80,7 +82,7 @@ struct PlanQueue {
         lack = RoomLack(isOfAll: !hasRoom)
         (awaitsMemory, hasPassedForTables) = (false, false)
         cutsPins = plan.entries.lazy.filter { $0.reason == .pin }.count >= PoolState.pinsOfAPlan
-        nextRetry = .max
+        (nextRetry, leastRefusedSlot) = (.max, .max)
         epoch &+= 1
         valued.removeAll(keepingCapacity: true)
     }
@@ -126,6 +128,8 @@ struct PlanQueue {
     }
 
     mutating func noteLack() { lack.isOfAll = true }
+
+    mutating func noteRefused(slotBytes: Int) { leastRefusedSlot = min(leastRefusedSlot, slotBytes) }
 
     mutating func noteLeavingMemory() { awaitsMemory = true }
 

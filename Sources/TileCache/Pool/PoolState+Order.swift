@@ -56,6 +56,9 @@ extension PoolState {
             queue.passForLoads()
             return nil
         }
+        // One search for a victim is enough for all tiles of the same size: they are as many as a view needs.
+        let slotBytes = slotBytes(ofLayer: layer)
+        if !planned.reason.isExtra, slotBytes >= queue.leastRefusedSlot { return nil }
         // At rest, needed tiles that lack room evict a fallback, are refused, and leave room for it: it would be loaded
         // for ever.
         if planned.reason == .fallback, queue.formerLack.concerns(layer) { return nil }
@@ -97,7 +100,6 @@ extension PoolState {
         // Memory that others decommit: what this hold of the lock decommits was available to the load.
         if !planned.reason.isExtra, ledger.leavingBytes > ledger.credit { queue.noteLeavingMemory() }
         let isFull = isFull(layer: layer, beside: beside)
-        let slotBytes = slotBytes(ofLayer: layer)
         let hadSlot = beside > 0 && slots[layers[layer].slotClass].unusedCount > 0
         let goesOn = queue.passForRoom(
             planned,
@@ -105,6 +107,9 @@ extension PoolState {
             isFull: isFull,
             leavesRoom: hadSlot || slots.contains { $0.layers > 0 && $0.slotBytes < slotBytes }
         )
+        // A fallback may evict less.
+        let isNeeded = !planned.reason.isExtra && planned.reason != .fallback
+        if goesOn, isNeeded, !layers.haveShares, !hadSlot { queue.noteRefused(slotBytes: slotBytes) }
         return goesOn ? nil : .refused
     }
 }

@@ -94,7 +94,7 @@ struct Candidates: Sendable {
         guard let range = former.walks.first(where: { $0.level == level })?.range else { return }
         reserve(more)
         if continuesFormer, range.lowerBound == count {
-            // Both are as large as if they were copied: equal replays count the same memory.
+            // As large as if they were copied: what is counted hardly depends on that.
             former.reserve(count + more - former.count)
         } else if !continuesFormer, count == 0, range.lowerBound == 0 {
             swap(&places, &former.places)

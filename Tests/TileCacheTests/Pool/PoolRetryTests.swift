@@ -278,6 +278,20 @@ import Testing
         #expect(loads.map { $0?.key } == [key(5), nil] && lacks)
     }
 
+    /// Each of many large tiles looked for a victim, under the lock.
+    @Test(arguments: [2, 200]) func oneSearchIsEnoughForTilesOfOneSize(count: Int) {
+        let small = TilePool(tiles: 6)
+        let large = small.pool.addLayer(tileBytes: 2 * TilePool.tileBytes)
+        var needs = ViewNeeds()
+        small.load(0, 1, 2, 3, 4)
+        small.need([0, 1, 2, 3, 4, 5], &needs)
+        let before = small.pool.evictionSteps
+        small.install((0..<count).map { small.demand(key($0, layer: large)) } + [small.demand(key(5))])
+        let load = small.beginLoad()
+        #expect(load?.key == key(5) && small.pool.queue.lacksRoomForNeeds)
+        #expect(small.pool.evictionSteps - before <= 4, "\(small.pool.evictionSteps - before) steps")
+    }
+
     /// A cold tile is evicted uncompressed, so that the source is not called twice.
     @Test func aBusyCodecIsNoReasonToRefuse() throws {
         let small = TilePool(tiles: 3) {
