@@ -148,6 +148,22 @@ import Testing
         #expect(wishes.entries.prefix(wanted.count).map(\.key.coordinate) == wanted)
     }
 
+    /// The candidates of a view at rest were kept, though another view had taken the room at its destination.
+    @Test func aDestinationWithLessRoomHasCoarserCandidates() throws {
+        var session = try PolicySession()
+        let there = TileViewport.at(50_000, 50_000, scale: 0.5)
+        session.destination = ViewportDestination(viewport: there, time: MonotonicTime(nanoseconds: 2_000_000_000))
+        let finest = session.level(scale: 0.5)
+        for level in [finest, finest - 1, finest] {
+            session.destinationLevel = level
+            for _ in 0..<3 {
+                _ = session.show(.at(10_000, 10_000))
+                let found = session.policy.candidates.list.filter { $0.bin < 0 }.map(\.key.coordinate)
+                #expect(found == session.pyramid.neededTiles(under: there, at: level))
+            }
+        }
+    }
+
     /// A view that has not moved to its destination in time is at rest where it is.
     @Test func aDestinationIsOverAtItsTime() throws {
         var session = try PolicySession()

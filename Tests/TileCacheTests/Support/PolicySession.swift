@@ -16,6 +16,7 @@ struct PolicySession {
     /// Duration of a load, in nanoseconds.
     var latency: Int64 = 40_000_000
     var destination: ViewportDestination?
+    var destinationLevel: Int?
     /// Tiles that memory holds.
     var capacity = 200
     /// Policies that share the memory.
@@ -70,6 +71,7 @@ struct PolicySession {
                 level: level,
                 needed: needed,
                 destination: destination,
+                destinationLevel: destinationLevel,
                 selection: TileLevelSelection()
             ),
             context: PlanContext(
