@@ -26,10 +26,12 @@ extension Layers {
 }
 
 extension CoreState {
-    /// When to read the memory again that needed tiles without room may get; `.max` for never.
-    borrowing func nextMeasuring() -> Int64 {
+    /// Requests a plan for when the memory is read again that needed tiles without room may get. Views at rest make none
+    /// of their own, and what is given back is only seen by one.
+    mutating func planAtNextMeasuring() {
         let stores = stores.byteCount > 0 ? stores.heldMemory.due : .max
-        return min(stores, pool.ledger[.sources] > 0 ? layers.heldMemory.due : .max)
+        let sources = pool.ledger[.sources] > 0 ? layers.heldMemory.due : .max
+        if due.askPlan(at: min(stores, sources)) { effects.setsTimer = true }
     }
 }
 
@@ -52,10 +54,7 @@ extension CacheCore {
         let asked = perform { state -> (stores: Stores?, sources: [any MemoryReportingSource]?, version: Int)? in
             let stores = state.stores.startMeasuring(now: now) ? state.stores : nil
             let sources = state.layers.startMeasuring(now: now) ? state.layers.reporting : nil
-            // Views at rest make no plan of their own, and what is given back is only seen by one.
-            if now != nil, state.views.shortfallBytes > 0, state.due.askPlan(at: state.nextMeasuring()) {
-                state.effects.setsTimer = true
-            }
+            if now != nil, state.views.shortfallBytes > 0 { state.planAtNextMeasuring() }
             // Sources that have gone hold nothing.
             let isIdle = sources.map { $0.isEmpty && state.pool.ledger[.sources] == 0 } ?? true
             return stores == nil && isIdle ? nil : (stores, sources, state.layers.version)

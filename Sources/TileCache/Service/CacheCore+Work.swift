@@ -102,7 +102,7 @@ extension CacheCore {
             // Nothing else may happen that would make a plan.
             let lacksRoom = state.pool.queue.lacksRoomForNeeds || state.pool.queue.hasPassedForTables
             if lacksRoom, state.hasCrowdedView() { state.effects.plans = true }
-            if lacksRoom, state.due.askPlan(at: state.nextMeasuring()) { state.effects.setsTimer = true }
+            if lacksRoom { state.planAtNextMeasuring() }
             state.settleRoom()
             return .idle
         }
