@@ -256,15 +256,27 @@ public struct TilePyramid: Hashable, Sendable {
     /// are cut to the area they cover.
     public func ancestor(of tile: TileCoordinate, at levelIndex: Int) -> TileCoordinate? {
         guard levelIndex >= 0, levelIndex < tile.level else { return nil }
-        let rectangle = worldRectangle(of: tile)
-        let level = levels[levelIndex]
-        let column = ((rectangle.minX + rectangle.maxX) / 2 - level.origin.x) / level.tileSpanX
-        let row = ((rectangle.minY + rectangle.maxY) / 2 - level.origin.y) / level.tileSpanY
         return TileCoordinate(
             level: levelIndex,
-            column: clampedInteger(column, below: level.columns),
-            row: clampedInteger(row, below: level.rows)
+            column: ancestorColumn(of: tile, at: levelIndex),
+            row: ancestorRow(of: tile, at: levelIndex)
         )
+    }
+
+    /// Column of a tile's ancestor, which depends only on the tile's level and column.
+    @inline(__always)
+    func ancestorColumn(of tile: TileCoordinate, at levelIndex: Int) -> Int {
+        let (rectangle, level) = (worldRectangle(of: tile), levels[levelIndex])
+        let column = ((rectangle.minX + rectangle.maxX) / 2 - level.origin.x) / level.tileSpanX
+        return clampedInteger(column, below: level.columns)
+    }
+
+    /// Row of a tile's ancestor, which depends only on the tile's level and row.
+    @inline(__always)
+    func ancestorRow(of tile: TileCoordinate, at levelIndex: Int) -> Int {
+        let (rectangle, level) = (worldRectangle(of: tile), levels[levelIndex])
+        let row = ((rectangle.minY + rectangle.maxY) / 2 - level.origin.y) / level.tileSpanY
+        return clampedInteger(row, below: level.rows)
     }
 
     /// The next coarser tile over a tile's middle; `nil` at level 0.

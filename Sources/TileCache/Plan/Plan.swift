@@ -97,9 +97,9 @@ package struct Wishes: Sendable {
     var first: [PlanEntry] = []
     /// Prefetches before the needed tiles: their last chance to land in time.
     var urgent: [PlanEntry] = []
-    /// The needed tiles in order of loading; empty for screen order.
+    /// The needed tiles in order of loading, without the hopeless ones; empty for screen order.
     var needed: [TileKey] = []
-    /// Needed tiles not worth a load: they will be out of view before it lands.
+    /// Needed tiles not worth a load: they will be out of view before it lands. In screen order.
     package var hopeless: [TileKey] = []
     /// Worth of keeping tiles; takes precedence over that of loading them.
     var keepValues: [PlanEntry] = []

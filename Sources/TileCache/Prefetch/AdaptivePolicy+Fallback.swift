@@ -23,6 +23,7 @@ extension AdaptivePolicy {
     mutating func appendFallbacks(
         to wishes: inout Wishes,
         outlook: Outlook,
+        missing numbers: [Int],
         residencies: [TileResidency],
         context: PlanContext
     ) {
@@ -34,26 +35,29 @@ extension AdaptivePolicy {
         outlook.forEachTile(at: level, in: outlook.view) { key, _ in
             if !known.contains(key) { known.append(key) }
         }
-        let found = zip(target.needed, residencies).filter { $1.residency == .none }
-        let missing = found.map(\.0)
-        let ancestors = ResidentAncestors(of: missing.map(\.coordinate), target: target, context: context)
+        let missing = numbers.map { target.needed[$0] }
+        let ancestors = ResidentAncestors(of: missing, target: target, context: context)
         // Missing tiles without any fallback, and with a much coarser one: of that, a view shows hardly more than a colour.
         var (gap, coarse): ([TileCoordinate], [TileCoordinate]) = ([], [])
         var coarsest = level
         // One of a level that the source does not have takes the loads of all tiles under it.
         let first = context.firstLoadedLevel(ofLayer: target.layer)
         let canLoad = first < target.level
-        for ((key, state), ancestor) in zip(found, ancestors.nearest) {
-            // The present fallback stays until the tile has landed.
-            if let ancestor, !known.contains(ancestor) { known.append(ancestor) }
+        for (place, number) in numbers.enumerated() {
+            let ancestor = ancestors.nearest[place]
+            // The present fallback stays until the tile has landed. Neighbours have the same.
+            if let ancestor, place == 0 || ancestor != ancestors.nearest[place - 1], !known.contains(ancestor) {
+                known.append(ancestor)
+            }
             // All workers together load a few tiles as soon as a fallback, unless no load brings them.
-            guard canLoad, (ancestor?.level ?? -1) < level, missing.count > context.workers || state.isUnavailable
+            guard canLoad, (ancestor?.level ?? -1) < level,
+                missing.count > context.workers || residencies[number].isUnavailable
             else { continue }
             if let ancestor {
-                coarse.append(key.coordinate)
+                coarse.append(missing[place].coordinate)
                 coarsest = min(coarsest, ancestor.level)
             } else {
-                gap.append(key.coordinate)
+                gap.append(missing[place].coordinate)
             }
         }
         let ofGap = Self.commonAncestor(of: gap, from: level, upTo: first, target, context)
@@ -179,102 +183,69 @@ extension AdaptivePolicy {
         return tiles
     }
 
-    /// Orders missing tiles by the area they show, now and when they land.
-    func appendNeeded(to wishes: inout Wishes, outlook: Outlook, residencies: [TileResidency]) {
+    /// Orders missing tiles by the area they show, now and when they land. Leaves the hopeless ones out.
+    ///
+    /// - Parameters:
+    ///   - missing: Numbers of the needed tiles that are not resident, in ascending order.
+    ///   - hopeless: Numbers of those that are not worth a load, in ascending order.
+    func appendNeeded(to wishes: inout Wishes, outlook: Outlook, missing: [Int], hopeless: [Int]) {
         // Otherwise the order of the screen will do.
-        guard residencies.contains(where: { $0.residency == .none }) else { return }
-        let landing = outlook.landing
-        var missing: [(area: Double, number: Int)] = []
-        wishes.needed.reserveCapacity(residencies.count)
-        for (number, key) in outlook.target.needed.enumerated() {
-            guard residencies[number].residency == .none else {
+        guard !missing.isEmpty else { return }
+        let (needed, view, landing) = (outlook.target.needed, outlook.view, outlook.landing)
+        var sides = TileSides<(view: Double, landing: Double), (view: Double, landing: Double)>()
+        func area(_ width: Double, _ height: Double) -> Double { width > 0 && height > 0 ? width * height : 0 }
+        var loads: [(area: Double, number: Int)] = []
+        loads.reserveCapacity(missing.count)
+        wishes.needed.reserveCapacity(needed.count)
+        var (nextMissing, nextHopeless) = (0, 0)
+        for number in needed.indices {
+            let isMissing = nextMissing < missing.count && missing[nextMissing] == number
+            if isMissing { nextMissing += 1 }
+            if nextHopeless < hopeless.count, hopeless[nextHopeless] == number {
+                nextHopeless += 1
+                continue
+            }
+            let key = needed[number]
+            guard isMissing else {
                 wishes.needed.append(key)
                 continue
             }
-            let tile = outlook.rectangle(of: key)
-            missing.append((tile.intersection(outlook.view).area + tile.intersection(landing).area, number))
+            var shown: PixelRect { outlook.rectangle(of: key).intersection(view) }
+            var landed: PixelRect { outlook.rectangle(of: key).intersection(landing) }
+            let (column, row) = sides.find(
+                key.coordinate,
+                column: (shown.width, landed.width),
+                row: (shown.height, landed.height)
+            )
+            loads.append((area(column.view, row.view) + area(column.landing, row.landing), number))
         }
         // Stable: tiles with equal areas keep the order of the screen.
-        missing.sort { ($1.area, $0.number) < ($0.area, $1.number) }
-        for (_, number) in missing { wishes.needed.append(outlook.target.needed[number]) }
+        loads.sort { ($1.area, $0.number) < ($0.area, $1.number) }
+        for (_, number) in loads { wishes.needed.append(needed[number]) }
     }
 
-    /// Needed tiles that will be out of view before their load lands.
-    func appendHopeless(to wishes: inout Wishes, outlook: Outlook) {
-        guard outlook.travel.isMoving else { return }
-        let target = outlook.target
+    /// Numbers of the needed tiles that will be out of view before their load lands, in ascending order.
+    func hopelessTiles(_ outlook: Outlook) -> [Int] {
+        guard outlook.travel.isMoving else { return [] }
+        let (target, travel) = (outlook.target, outlook.travel)
+        let (across, down) = (travel.across, travel.down)
         let least = outlook.latency + (outlook.isSaturated ? Self.leastStay : 0)
+        var sides = TileSides<Double, Double>()
         func isHopeless(_ key: TileKey) -> Bool {
-            outlook.travel.time(forShare: outlook.travel.exit(of: outlook.rectangle(of: key))) < least
+            var tile: PixelRect { outlook.rectangle(of: key) }
+            let (column, row) = sides.find(
+                key.coordinate,
+                column: across.exit(from: tile.minX, to: tile.maxX),
+                row: down.exit(from: tile.minY, to: tile.maxY)
+            )
+            return travel.time(forShare: min(column, row)) < least
         }
         // Of a rectangle of tiles, the first or the last column or row leaves first. Two opposite corners are of all four.
         if shown?.count == target.needed.count, !target.pyramid.wrapsX, let first = target.needed.first,
             let last = target.needed.last, !isHopeless(first), !isHopeless(last)
         {
-            return
+            return []
         }
-        for key in target.needed where isHopeless(key) { wishes.hopeless.append(key) }
-    }
-}
-
-/// Nearest resident ancestors of many tiles, of which many have the same.
-struct ResidentAncestors {
-    /// The nearest resident ancestor of each tile.
-    let nearest: [TileKey?]
-    /// Those of them that are compressed, each once: frames draw decoded tiles only.
-    private(set) var compressed: [TileKey] = []
-    /// All ancestors whose loads are in flight, each once.
-    private(set) var loading: [TileKey] = []
-
-    init(of tiles: [TileCoordinate], target: borrowing PlanTarget, context: borrowing PlanContext) {
-        guard !tiles.isEmpty else {
-            nearest = []
-            return
-        }
-        // Ancestors of the tiles, each once.
-        var known = TileIndex()
-        var keys: [TileKey] = []
-        // Ancestors that follow each other, and the number of the one above the last: -1 if there is none.
-        var chains: [(range: Range<Int>, above: Int)] = []
-        var parents: [Int] = []
-        parents.reserveCapacity(tiles.count)
-        var last: TileCoordinate?
-        for tile in tiles {
-            let first = keys.count
-            var above = -1
-            var ancestor = target.pyramid.parent(of: tile)
-            // Neighbours have the same.
-            if let parent = ancestor, parent == last {
-                parents.append(parents[parents.count - 1])
-                continue
-            }
-            last = ancestor
-            while let parent = ancestor {
-                let key = TileKey(layer: target.layer, parent)
-                above = known.find(key) ?? -1
-                guard above < 0 else { break }
-                known.set(key, keys.count)
-                keys.append(key)
-                ancestor = target.pyramid.parent(of: parent)
-            }
-            parents.append(keys.count > first ? first : above)
-            if keys.count > first { chains.append((first..<keys.count, above)) }
-        }
-        let residencies = context.residencies(of: keys)
-        loading = zip(keys, residencies).filter { $1.isLoading && $1.residency == .none }.map(\.0)
-        // The nearest resident tile from each of them on.
-        var answers = [TileKey?](repeating: nil, count: keys.count)
-        for chain in chains {
-            var answer = chain.above >= 0 ? answers[chain.above] : nil
-            for number in chain.range.reversed() {
-                if residencies[number].residency.isResident { answer = keys[number] }
-                answers[number] = answer
-            }
-        }
-        nearest = parents.map { $0 >= 0 ? answers[$0] : nil }
-        for case let key? in nearest {
-            guard let number = known.find(key), residencies[number].residency.isCompressed else { continue }
-            if !compressed.contains(key) { compressed.append(key) }
-        }
+        return target.needed.indices.filter { isHopeless(target.needed[$0]) }
     }
 }

@@ -167,7 +167,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
         let time = motion.time
         let current = tiles.prefix(seen.maximumNeeded)
         if !isFirst {
-            let count = current.reduce(0) { $0 + (wasNeeded($1) ? 0 : 1) }
+            let count = current.count { !wasNeeded($0) }
             if count > 0 { burst += (Double(count) - burst) * Self.burstRate }
             lead = latency * (1 + burst / Double(workers)) + Self.frameSeconds
         }
@@ -191,8 +191,10 @@ package struct AdaptivePolicy: PrefetchPolicy {
         if !effects.contains(.learning) { probabilities.unlearn() }
     }
 
+    /// Whether a tile was needed before the change of the needed tiles that is being learned from.
     private func wasNeeded(_ key: TileKey) -> Bool {
-        seen.find(key).map { seen.records[$0].neededAt == change - 1 } ?? false
+        // The range is that of the tiles before.
+        shown?.contains(key.coordinate) ?? seen.find(key).map { seen.records[$0].neededAt == change - 1 } ?? false
     }
 
     // MARK: - Planning
@@ -217,11 +219,21 @@ package struct AdaptivePolicy: PrefetchPolicy {
         )
         let residencies = context.residencies(of: target.needed)
         if effects.contains(.worth) { wishes.keepValues.reserveCapacity(candidates.count + target.needed.count) }
-        if effects.contains(.order) { appendNeeded(to: &wishes, outlook: outlook, residencies: residencies) }
-        if effects.contains(.fallback) {
-            appendFallbacks(to: &wishes, outlook: outlook, residencies: residencies, context: context)
+        let missing = residencies.indices.filter { residencies[$0].residency == .none }
+        let hopeless = effects.contains(.abandonment) ? hopelessTiles(outlook) : []
+        if effects.contains(.order) {
+            appendNeeded(to: &wishes, outlook: outlook, missing: missing, hopeless: hopeless)
         }
-        if effects.contains(.abandonment) { appendHopeless(to: &wishes, outlook: outlook) }
+        wishes.hopeless = hopeless.map { target.needed[$0] }
+        if effects.contains(.fallback) {
+            appendFallbacks(
+                to: &wishes,
+                outlook: outlook,
+                missing: missing,
+                residencies: residencies,
+                context: context
+            )
+        }
         let stand = Stand(
             viewport: target.viewport,
             destination: target.destination.flatMap { $0.isAhead(at: context.now) ? $0 : nil },

@@ -70,22 +70,16 @@ struct Planner: Sendable {
             let firstNeed = plan.entries.count
             for index in views[view].snapshot.layers.indices {
                 let opinion = late.indices.first { late[$0].view == id && late[$0].index == index }
-                var hopeless = TileIndex()
-                if let opinion { for key in late[opinion].wishes.hopeless { hopeless.set(key, 0) } }
-                plan.leavesNeedsOut = plan.leavesNeedsOut || hopeless.count > 0
-                let order = opinion.map { late[$0].wishes.needed } ?? []
-                for key in order.isEmpty ? views[view].snapshot.layers[index].needed : order
-                where hopeless.count == 0 || hopeless.find(key) == nil {
-                    plan.entries.append(PlanEntry(key: key, value: .infinity, reason: .demand, wantsDecoded: true))
-                }
+                let (order, hopeless) = opinion.map { (late[$0].wishes.needed, late[$0].wishes.hopeless) } ?? ([], [])
+                plan.leavesNeedsOut = plan.leavesNeedsOut || !hopeless.isEmpty
+                let needed = views[view].snapshot.layers[index].needed
+                plan.appendNeeded(!order.isEmpty ? order : hopeless.isEmpty ? needed : needed.without(hopeless))
             }
             if views[view].snapshot.layers.count > 1 {
                 orderByImportance(views[view].snapshot, from: firstNeed, in: &plan)
             }
         }
-        for tile in requested where !tile.isMargin {
-            plan.entries.append(PlanEntry(key: tile.key, value: .infinity, reason: .demand, wantsDecoded: true))
-        }
+        plan.appendNeeded(requested.lazy.filter { !$0.isMargin }.map(\.key))
         for tile in requested where tile.isMargin { plan.appendMargin(tile.key) }
         for view in views.indices where views[view].snapshot.margin > 0 {
             for key in views[view].snapshot.marginTiles { plan.appendMargin(key) }
@@ -310,7 +304,24 @@ extension ViewSnapshot {
     }
 }
 
+extension [TileKey] {
+    /// The tiles without some of them, which come in the same order.
+    fileprivate func without(_ others: [TileKey]) -> [TileKey] {
+        var rest = others[...]
+        return filter { key in
+            let isOther = key == rest.first
+            if isOther { rest.removeFirst() }
+            return !isOther
+        }
+    }
+}
+
 extension Plan {
+    /// Appends needed tiles.
+    fileprivate mutating func appendNeeded(_ keys: some Sequence<TileKey>) {
+        entries += keys.lazy.map { PlanEntry(key: $0, value: .infinity, reason: .demand, wantsDecoded: true) }
+    }
+
     /// Appends a tile that a host wants around what shows.
     fileprivate mutating func appendMargin(_ key: TileKey) {
         let value = 2 * Planner.destinationValue

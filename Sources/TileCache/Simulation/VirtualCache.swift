@@ -142,8 +142,10 @@ package final class VirtualCache {
         composer.emitsPlacements = keepsFallbacks
         if isMissing {
             for layer in views[view].layers {
+                // Not the layer, which would be copied for each missing tile.
+                let id = layer.id
                 composer.compose(layer, viewport: viewport, pool: pool, isMissing: true, coverage: &coverage) {
-                    if !$0.isExact { fallbacks.append(ScreenTile($0, of: layer.id)) }
+                    if !$0.isExact { fallbacks.append(ScreenTile($0, of: id)) }
                 }
             }
         }

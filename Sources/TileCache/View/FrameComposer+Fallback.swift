@@ -27,7 +27,8 @@ extension FrameComposer {
         _ pool: borrowing PoolState,
         _ emit: (ComposedTile) -> Void
     ) -> Fallback {
-        let (pyramid, offset) = (layer.pyramid, visible.offset)
+        // Not the layer: with it, what `fill` reads would be copied for each tile.
+        let (pyramid, layerIndex, offset) = (layer.pyramid, layer.layer, visible.offset)
         let index = Int(visible.index)
         let (tile, number) = (layer.needs.tiles[index].coordinate, layer.needs.entries[index])
         let own = pyramid.worldRectangle(of: tile)
@@ -43,7 +44,7 @@ extension FrameComposer {
                 let range = pyramid.range(overlapping: own, at: level)
                 guard range.count <= Self.mostTilesOfALevel else { continue }
                 for other in range {
-                    let number = pool.table.find(TileKey(layer: layer.layer, other))
+                    let number = pool.table.find(TileKey(layer: layerIndex, other))
                     guard number != .none, isDrawable(pool.table[number].residency),
                         mayTakeRoom || pool.table[number].isKept
                     else { continue }
@@ -75,9 +76,9 @@ extension FrameComposer {
         let finer = tile.level + 1..<min(tile.level + 1 + Self.descendantDepth, pyramid.levels.count)
         let isAbsent = number != .none && pool.table[number].flags.contains(.absent)
         // Tiles of this layer make no room for another one at its maximum share.
-        let isLacking = pool.queue.lack.concerns(layer.layer)
+        let isLacking = pool.queue.lack.concerns(layerIndex)
         let takesRoom = takesRoom || !isLacking
-        let leasesFiner = takesRoom && !isLacking && !spared.concerns(layer.layer)
+        let leasesFiner = takesRoom && !isLacking && !spared.concerns(layerIndex)
         if !isAbsent { fill(from: finer, takingRoom: leasesFiner, drawsStale: false) }
         fill(from: (0..<tile.level).reversed(), takingRoom: takesRoom)
         if isAbsent || hasStale { fill(from: finer, takingRoom: leasesFiner) }

@@ -53,6 +53,33 @@ import Testing
         #expect(single.makePlan(of: [view(0, layers: 0..<1)], context: .empty()).entries.map(\.value) == [1, 5, 3])
     }
 
+    /// Leaves out the needed tiles of some columns. May order the others from the last to the first.
+    private struct Leaving: PrefetchPolicy {
+        var columns: Set<Int>
+        var orders = false
+        mutating func observe(_ frame: FrameObservation) {}
+        mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {
+            func isLeft(_ key: TileKey) -> Bool { columns.contains(key.coordinate.column) }
+            wishes.hopeless = target.needed.filter(isLeft)
+            if orders { wishes.needed = target.needed.filter { !isLeft($0) }.reversed() }
+        }
+    }
+
+    /// Hopeless tiles are not planned, whether or not the policy orders the others.
+    @Test(arguments: [[], [0], [1, 3], [4], [0, 1, 2, 3, 4]], [false, true])
+    func hopelessTilesAreLeftOut(columns: Set<Int>, orders: Bool) {
+        var planner = Planner(policies: [0: [LayerID(0): Leaving(columns: columns, orders: orders)]])
+        var view = view(0, layers: 0..<1)
+        view.snapshot.layers[0].needed = (0..<5).map {
+            TileKey(layer: 0, TileCoordinate(level: 4, column: $0, row: 2))
+        }
+        let plan = planner.makePlan(of: [view], context: .empty())
+        let kept = (0..<5).filter { !columns.contains($0) }
+        #expect(plan.entries.map(\.key.coordinate.column) == (orders ? kept.reversed() : kept))
+        #expect(plan.entries.allSatisfy { $0.reason == .demand && $0.wantsDecoded })
+        #expect(plan.leavesNeedsOut == !columns.isEmpty)
+    }
+
     /// Wishes for one tile, as much as there are policies.
     private struct Counting: PrefetchPolicy {
         mutating func observe(_ frame: FrameObservation) {}
