@@ -215,11 +215,19 @@ struct MapChart {
         }
         svg.path(way(region, scale, left, top), "way")
         svg.rectangle(left, top, width, height, "edge")
-        for (index, moment) in series.moments.enumerated().reversed() {
+        let places = series.moments.map { moment in
+            Spot(x: (wrapped(moment.x) - region.x) * scale, y: (moment.y - region.y) * scale).within(width, height)
+        }
+        let spots = Spot.apart(places, width, height)
+        // Lines first: a number covers the lines of others.
+        for (place, spot) in zip(places, spots) where spot != place {
+            svg.line(left + place.x, top + place.y, left + spot.x, top + spot.y, "spot")
+        }
+        for (index, (moment, spot)) in zip(series.moments, spots).enumerated().reversed() {
             svg.spot(
                 index + 1,
-                left + min(max((wrapped(moment.x) - region.x) * scale, 8), width - 8),
-                top + min(max((moment.y - region.y) * scale, 8), height - 8),
+                left + spot.x,
+                top + spot.y,
                 link: "\(link)\(index + 1)",
                 title: "\(seconds: moment.seconds): \(moment.cause.text)"
             )
@@ -244,6 +252,41 @@ struct MapChart {
         var y: Double
         var width: Double
         var height: Double
+    }
+
+    /// Middle of a number's circle, from the corner of the map.
+    private struct Spot: Equatable {
+        var x: Double
+        var y: Double
+
+        /// Steps of a lattice of triangles with sides of `apart`, by their length.
+        private static let steps: [Spot] = {
+            let apart = 19.0
+            let steps = (-10...10).flatMap { row in
+                (-10...10).map { Spot(x: (Double($0) + Double(row) / 2) * apart, y: Double(row) * apart * 0.866) }
+            }
+            return steps.sorted { ($0.x * $0.x + $0.y * $0.y, $0.y, $0.x) < ($1.x * $1.x + $1.y * $1.y, $1.y, $1.x) }
+        }()
+
+        /// The nearest place whose circle is on the map.
+        func within(_ width: Double, _ height: Double) -> Spot {
+            Spot(x: min(max(x, 8), max(width - 8, 8)), y: min(max(y, 8), max(height - 8, 8)))
+        }
+
+        /// Moves those that would overlap an earlier one to the nearest place that is free.
+        static func apart(_ places: [Spot], _ width: Double, _ height: Double) -> [Spot] {
+            places.reduce(into: []) { spots, place in
+                let free = steps.lazy.map { Spot(x: place.x + $0.x, y: place.y + $0.y).within(width, height) }
+                    .first { spot in
+                        spots.allSatisfy {
+                            let (x, y) = ($0.x - spot.x, $0.y - spot.y)
+                            return x * x + y * y >= 18 * 18
+                        }
+                    }
+                // A map of a few pixels has no room.
+                spots.append(free ?? place)
+            }
+        }
     }
 
     /// Region of the path and all tiles but the coarsest, the whole world.

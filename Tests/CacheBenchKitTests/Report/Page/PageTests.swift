@@ -162,14 +162,49 @@ import TileCache
             layers: [],
             spots: ("moment-", [0, 7, 119, 118, 8, 13, 11, 0.5, 60, 10])
         )
-        let text = chart.draw(size).element(label: "", style: "")
-        let places = text.matches(of: /class="spot" d="M([0-9.]+) ([0-9.]+)a/).compactMap { match in
+        expectNumbersApart(chart.draw(size))
+    }
+
+    /// Moments at one place, near a corner, and on a world that is a strip.
+    @Test(arguments: ChartSize.allCases, [(1000, 1000), (1000, 20), (20, 1000)] as [(Double, Double)])
+    func numbersOfMomentsNearOnTheMapDoNotOverlap(size: ChartSize, world: (Double, Double)) {
+        let places: [(Double, Double)] = [
+            (0.5, 0.5), (0.5, 0.5), (0.5, 0.5), (0.51, 0.5), (0, 0), (0, 0), (0.01, 0), (1, 1), (0.99, 1), (0.5, 0.5),
+        ]
+        var series = ReplaySeries(
+            bucketSeconds: 1,
+            buckets: [],
+            waits: [],
+            path: [.init(x: 0, y: 0), .init(x: world.0, y: world.1)],
+            tiles: [],
+            forgottenTiles: 0,
+            tileSpans: [],
+            moments: [],
+            world: .init(x: world.0, y: world.1),
+            wrapsX: false
+        )
+        for (x, y) in places {
+            var moment = ReplaySeries.Moment(seconds: 1)
+            (moment.x, moment.y) = (x * world.0, y * world.1)
+            series.moments.append(moment)
+        }
+        let text = MapChart(series: series).draw(size)
+        expectNumbersApart(text)
+        // The first one of a place stays there.
+        let lines = text.element(label: "", style: "").matches(of: /class="spot" d="M[-0-9. ]+L/)
+        #expect(lines.count >= 5 && lines.count <= 7, "\(lines.count)")
+    }
+
+    private func expectNumbersApart(_ chart: SVG) {
+        let text = chart.element(label: "", style: "")
+        let places = text.matches(of: /class="spot" d="M(-?[0-9.]+) (-?[0-9.]+)a/).compactMap { match in
             Double(match.1).flatMap { x in Double(match.2).map { (x: x, y: $0) } }
         }
         #expect(places.count == 10)
         for (index, one) in places.enumerated() {
             for other in places[..<index] {
-                #expect(abs(one.x - other.x) >= 18 || abs(one.y - other.y) >= 18, "\(places)")
+                let (x, y) = (one.x - other.x, one.y - other.y)
+                #expect((x * x + y * y).squareRoot() > 17.5, "\(places)")
             }
         }
     }
