@@ -78,7 +78,7 @@ struct PanTraceHeaderParser {
             header.wrapsX = try require(Bool(value), "wraps_x: true or false", found: value)
         case "tile_size":
             header.tileSize = try require(
-                Int(value).flatMap { 1...65_536 ~= $0 ? $0 : nil },
+                Int(value).flatMap { PanTraceHeader.tileSizes ~= $0 ? $0 : nil },
                 "a tile_size from 1 to 65536 pixels",
                 found: value
             )

@@ -1,11 +1,6 @@
 public import TileCache
 
 extension PanTraceHeader.Size {
-    /// Maximum width and height of a viewport, in screen pixels.
-    static let largestViewport = 1e6
-    /// Maximum width and height of a world, in world pixels: those of a pyramid.
-    static let largestWorld = Double(TilePyramid.maximumGridSide)
-
     /// Parses the size of a viewport in headers and flags.
     ///
     /// - Parameter text: `WIDTHxHEIGHT` in screen pixels, larger than 0 and at most a million each; `nil` for other
@@ -21,15 +16,6 @@ extension PanTraceHeader.Size {
     public init?(world text: String) {
         self.init(text)
         guard isWorld else { return nil }
-    }
-
-    /// Whether it is valid as a viewport.
-    package var isViewport: Bool { min(width, height) > 0 && max(width, height) <= Self.largestViewport }
-
-    /// Whether it is valid as a world.
-    var isWorld: Bool {
-        min(width, height) >= 1 && max(width, height) <= Self.largestWorld
-            && width == width.rounded() && height == height.rounded()
     }
 
     private init?(_ text: String) {

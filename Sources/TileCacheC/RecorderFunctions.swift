@@ -81,15 +81,22 @@ extension tilecache_recorder_options: VersionedStructure {
     }
 
     func header() throws(Failure) -> PanTraceHeader {
-        guard tile_size > 0 else { throw .argument("options->tile_size must be 1 or more, not \(tile_size)") }
-        var header = PanTraceHeader(
-            viewport: try size(viewport_width, viewport_height, "viewport"),
-            world: try size(world_width, world_height, "world"),
-            wrapsX: wraps_x != 0,
-            tileSize: Int(clamping: tile_size)
-        )
-        if let world = header.world, world.width.rounded() != world.width || world.height.rounded() != world.height {
-            throw .argument("options->world must have whole numbers, not \(world.width) x \(world.height)")
+        guard let tileSize = Int(exactly: tile_size), PanTraceHeader.tileSizes.contains(tileSize) else {
+            throw .argument("options->tile_size must be 1 to 65536, not \(tile_size)")
+        }
+        var header = PanTraceHeader(wrapsX: wraps_x != 0, tileSize: tileSize)
+        header.viewport = size(viewport_width, viewport_height)
+        if let viewport = header.viewport, !viewport.isViewport {
+            throw .argument(
+                "options->viewport must be larger than 0 and at most 1000000, or 0 x 0, "
+                    + "not \(viewport.width) x \(viewport.height)"
+            )
+        }
+        header.world = size(world_width, world_height)
+        if let world = header.world, !world.isWorld {
+            throw .argument(
+                "options->world must have whole numbers from 1 to 2^40, or 0 x 0, not \(world.width) x \(world.height)"
+            )
         }
         if let view_name {
             guard let name = String(validatingCString: view_name) else {
@@ -100,12 +107,8 @@ extension tilecache_recorder_options: VersionedStructure {
         return header
     }
 
-    private func size(_ width: Double, _ height: Double, _ name: String) throws(Failure) -> PanTraceHeader.Size? {
-        if width == 0, height == 0 { return nil }
-        guard width.isFinite, height.isFinite, width > 0, height > 0 else {
-            throw .argument("options->\(name) must be finite and larger than 0, or 0 x 0, not \(width) x \(height)")
-        }
-        return PanTraceHeader.Size(width: width, height: height)
+    private func size(_ width: Double, _ height: Double) -> PanTraceHeader.Size? {
+        width == 0 && height == 0 ? nil : PanTraceHeader.Size(width: width, height: height)
     }
 }
 

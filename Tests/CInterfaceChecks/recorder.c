@@ -143,6 +143,26 @@ const char *check_recorder(void) {
     o.world_height = 10;
     EXPECT_ARGUMENT(tilecache_recorder_create(&o, &recorder));
     o = good;
+    o.viewport_width = 5;
+    o.viewport_height = NAN;
+    EXPECT_ARGUMENT(tilecache_recorder_create(&o, &recorder));
+    /* Readers refuse larger ones. */
+    NO_RECORDER(tile_size = 65537);
+    o = good;
+    o.viewport_width = 1000001;
+    o.viewport_height = 10;
+    EXPECT_ARGUMENT(tilecache_recorder_create(&o, &recorder));
+    o = good;
+    o.world_width = 1099511627777.0;
+    o.world_height = 10;
+    EXPECT_ARGUMENT(tilecache_recorder_create(&o, &recorder));
+    EXPECT(strcmp(tilecache_last_error(), "options->world must have whole numbers from 1 to 2^40, or 0 x 0, "
+                                          "not 1099511627777.0 x 10.0") == 0);
+    o.world_width = 1099511627776.0;
+    o.tile_size = 65536;
+    EXPECT_OK(tilecache_recorder_create(&o, &recorder));
+    tilecache_recorder_release(recorder);
+    o = good;
     o.file_descriptor = 1;
     o.write = receive;
     EXPECT_ARGUMENT(tilecache_recorder_create(&o, &recorder));

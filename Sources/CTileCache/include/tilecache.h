@@ -1770,11 +1770,11 @@ typedef void (*tilecache_text_function)(void *context, const char *text, size_t 
 /** Header and destination of a trace. Default: into memory. */
 typedef struct tilecache_recorder_options {
     size_t struct_size;
-    /** View size in screen pixels. Default: 0, that of the first viewport. */
+    /** View size in screen pixels, at most a million each. Default: 0, that of the first viewport. */
     double viewport_width, viewport_height;
-    /** World size in world pixels, whole numbers. Default: 0, left out. */
+    /** World size in world pixels, whole numbers up to 2^40. Default: 0, left out. */
     double world_width, world_height;
-    /** Pixels a side of a tile, 1 or more. Default: 256. */
+    /** Pixels a side of a tile, 1 to 65,536. Default: 256. */
     int64_t tile_size;
     /** Whether the world wraps horizontally. Default: false. */
     int32_t wraps_x;

@@ -1,4 +1,6 @@
 /// Header of a pan trace: the `# key: value` lines before its samples.
+///
+/// Readers refuse a trace whose header has values out of the ranges below.
 public struct PanTraceHeader: Hashable, Sendable {
     /// A width and a height in pixels, as the header writes them: `1000x470`.
     public struct Size: Hashable, Sendable {
@@ -29,13 +31,14 @@ public struct PanTraceHeader: Hashable, Sendable {
         }
     }
 
-    /// Size of the view in screen pixels. `nil` if the trace has none; the reader's flags must then set it.
+    /// Size of the view in screen pixels, larger than 0 and at most a million each. `nil` if the trace has none; the
+    /// reader's flags must then set it.
     public var viewport: Size?
-    /// Size of the world in world pixels, integers; `nil` if the trace has none.
+    /// Size of the world in world pixels, integers from 1 to 2^40; `nil` if the trace has none.
     public var world: Size?
     /// Whether the world repeats horizontally.
     public var wrapsX: Bool
-    /// Width and height of a tile in its own pixels. Default: 256.
+    /// Width and height of a tile in its own pixels, 1 to 65,536. Default: 256.
     public var tileSize: Int
     /// Name of the view if several were recorded together; otherwise `nil`.
     public var viewName: String?
@@ -66,5 +69,22 @@ public struct PanTraceHeader: Hashable, Sendable {
         self.tileSize = tileSize
         self.viewName = viewName
         self.otherEntries = otherEntries
+    }
+}
+
+extension PanTraceHeader {
+    /// Valid sizes of a tile.
+    package static let tileSizes = 1...65_536
+}
+
+extension PanTraceHeader.Size {
+    /// Whether it is valid as a viewport.
+    package var isViewport: Bool { width > 0 && height > 0 && width <= 1e6 && height <= 1e6 }
+
+    /// Whether it is valid as a world: at most as large as that of a pyramid.
+    package var isWorld: Bool {
+        let most = Double(TilePyramid.maximumGridSide)
+        return width >= 1 && height >= 1 && width <= most && height <= most && width == width.rounded()
+            && height == height.rounded()
     }
 }
