@@ -131,6 +131,17 @@ struct MessageTests {
         Line(words: "replay --workers 2 --reserved-workers 2", says: ["--reserved-workers takes 0 to 1"]),
         Line(words: "replay --hysteresis 2", says: ["'2' is invalid", "0 to 1"]),
         Line(words: "replay --requests-per-minute 1000000001", says: ["'1000000001' is invalid", "0 to 1000000000"]),
+        Line(
+            words: "zoomout --full-resolution-only --memory-limit 260KiB",
+            code: 2,
+            says: ["--memory-limit 260KiB: invalid layer: ", "take 266560 bytes, more than the limit"]
+        ),
+        Line(
+            words: "replay --tile-size 16 --memory-limit 4KiB",
+            code: 2,
+            says: ["--memory-limit 4KiB: invalid layer: ", "take 4416 bytes, more than the limit"]
+        ),
+        Line(words: "tune --tile-size 16 --budgets 4KiB", code: 2, says: ["--budgets 4KiB: invalid layer: "]),
         Line(words: "tune --budgets 1KiB", code: 2, says: ["--budgets 1KiB holds no tile"]),
         Line(words: "replay --prefetch oracle --clock real", says: ["the oracle needs --clock virtual"]),
         Line(words: "replay --disk tiles --disk-limit 1MiB", says: ["'1MiB' is invalid for '--disk-limit", "4MiB to"]),

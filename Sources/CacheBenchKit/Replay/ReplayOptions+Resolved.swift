@@ -27,6 +27,11 @@ extension ReplayOptions {
         return limit
     }
 
+    /// Adds a layer to a cache under the virtual clock. An error names the flag of the limit.
+    func withRoom(_ addLayer: () throws(TileCacheError) -> Int) throws(ReplayError) -> Int {
+        do { return try addLayer() } catch { throw ReplayError("\(limitFlag) \(memoryLimit): \(error)") }
+    }
+
     /// Cache settings under either clock: the library's defaults, changed by the options. Two more differ, since the
     /// reference replay needs them otherwise.
     func cacheConfiguration(_ limit: (bytes: Int, grantsBookkeeping: Bool)) -> TileCache.Configuration {

@@ -98,7 +98,9 @@ struct VirtualReplay {
                 return loads.time(of: load.tile)
             }
         )
-        let layer = cache.addLayer(tileBytes: course.tileBytes, allowance: options.allowance)
+        let layer = try options.withRoom { () throws(TileCacheError) in
+            try cache.addLayer(tileBytes: course.tileBytes, allowance: options.allowance)
+        }
         var future: FutureNeeds?
         if options.needsFuture { future = try lookAhead(&course.samples, input.scene, course.pyramid) }
         let policy = try options.policy(

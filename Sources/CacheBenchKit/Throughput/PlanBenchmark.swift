@@ -23,7 +23,7 @@ package struct PlanBenchmark: Sendable {
         options.compressedTier = false
         let cache = VirtualCache(options: options, expectedLatency: 40_000_000, latency: { _, _ in 40_000_000 })
         cache.measuresPlans = true
-        let layer = cache.addLayer(tileBytes: 256 * 256 * 4)
+        let layer = try cache.addLayer(tileBytes: 256 * 256 * 4)
         // A plan in each frame.
         let effects = PolicyEffects.all.subtracting(.reuse)
         let view = cache.addView(layers: [(layer, pyramid, AdaptivePolicy(effects: effects))])

@@ -219,6 +219,7 @@ package struct Tune: Sendable {
             let task = tasks[index]
             var options = task.job.options
             options.memoryLimit = .bytes(task.job.budget)
+            options.limitFlag = "--budgets"
             let tiers = options.tiers.isEmpty ? nil : VirtualTiers(options.tiers)
             for trace in task.traces {
                 tiers?.resetCounts()

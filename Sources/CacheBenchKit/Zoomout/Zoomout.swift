@@ -170,7 +170,7 @@ package struct Zoomout: Sendable {
     private func stage() throws -> ZoomoutStage {
         switch options.replay.clock {
         case .virtual:
-            .virtual(options, tileBytes: tileBytes, byteLimit: byteLimit, pyramid: pyramid)
+            try .virtual(options, tileBytes: tileBytes, byteLimit: byteLimit, pyramid: pyramid)
         case .real: try .real(options, scene: scene, byteLimit: byteLimit, pyramid: pyramid, stores: stores)
         }
     }

@@ -22,7 +22,12 @@ struct ZoomoutFrame {
 
 extension ZoomoutStage {
     /// The cache's decisions under the virtual clock, with the same settings.
-    static func virtual(_ options: ZoomoutOptions, tileBytes: Int, byteLimit: Int, pyramid: TilePyramid) -> Self {
+    static func virtual(
+        _ options: ZoomoutOptions,
+        tileBytes: Int,
+        byteLimit: Int,
+        pyramid: TilePyramid
+    ) throws(ReplayError) -> Self {
         let configuration = options.cacheConfiguration(byteLimit)
         let latency = options.replay.loadLatency ?? 0
         let cache = VirtualCache(
@@ -30,11 +35,13 @@ extension ZoomoutStage {
             expectedLatency: configuration.expectedLoadLatency.nanoseconds,
             latency: { _, _ in latency }
         )
-        let layer = cache.addLayer(
-            tileBytes: tileBytes,
-            pyramid: pyramid,
-            synthesizedLevels: options.synthesizedLevels
-        )
+        let layer = try options.replay.withRoom { () throws(TileCacheError) in
+            try cache.addLayer(
+                tileBytes: tileBytes,
+                pyramid: pyramid,
+                synthesizedLevels: options.synthesizedLevels
+            )
+        }
         let view = cache.addView(layers: [(layer, pyramid, AdaptivePolicy())])
         return ZoomoutStage(
             draw: { viewport, time in

@@ -50,7 +50,7 @@ extension CacheCore {
             }
             guard state.pool.charge(layerBytes, to: .layers) else {
                 let problem = "its tables and scratch memory take \(layerBytes) bytes"
-                return .failure(.invalidLayer(problem + ", and tiles that are held leave no room for them"))
+                return .failure(.invalidLayer(problem + ", and there is no room for them"))
             }
             guard state.pool.charge(storeBytes, to: .stores) else {
                 state.pool.note(-layerBytes, in: .layers)

@@ -68,21 +68,28 @@ package final class VirtualCache {
     ///   - pyramid: Required if levels are synthesized. Default: nil.
     ///   - synthesizedLevels: Number of coarse levels that the cache makes of the finer ones. Default: 0.
     ///   - allowance: What may be loaded ahead of need. Default: what the effort allows.
+    /// - Throws: ``TileCacheError/invalidLayer(_:)`` if the limit does not hold the tables and the layer's scratch memory,
+    ///   as in the service.
     package func addLayer(
         tileBytes: Int,
         share: LayerShare = .all,
         pyramid: TilePyramid? = nil,
         synthesizedLevels: Int = 0,
         allowance: PrefetchAllowance = .standard
-    ) -> Int {
+    ) throws(TileCacheError) -> Int {
+        let made = pyramid.flatMap { VirtualSynthesis($0, levels: synthesizedLevels) }
+        let scratchBytes = made == nil ? 0 : pool.configuration.paged(tileBytes)
+        guard !pool.isOverLimit, pool.charge(scratchBytes, to: .layers) else {
+            let bytes = pool.bookkeepingBytes + scratchBytes
+            throw .invalidLayer("the tables and its scratch memory take \(bytes) bytes, more than the limit")
+        }
         let layer = pool.addLayer(
             tileBytes: tileBytes,
             share: share,
             synthesizedLevels: synthesizedLevels,
             allowance: allowance
         )
-        synthesis[layer] = pyramid.flatMap { VirtualSynthesis($0, levels: synthesizedLevels) }
-        if synthesis[layer] != nil { pool.note(pool.configuration.paged(tileBytes), in: .layers) }
+        synthesis[layer] = made
         return layer
     }
 

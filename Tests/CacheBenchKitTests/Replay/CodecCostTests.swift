@@ -18,7 +18,7 @@ import Testing
         options.codecCost = cost
         options.workers = 2
         let cache = VirtualCache(options: options, expectedLatency: 10_000_000, latency: { _, _ in 10_000_000 })
-        let layer = cache.addLayer(tileBytes: Self.tileBytes)
+        let layer = try cache.addLayer(tileBytes: Self.tileBytes)
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 4096, worldHeight: 256)
         _ = cache.addView(layers: [(layer, pyramid, NoPrefetch())])
         func look(_ columns: ClosedRange<Int>, _ milliseconds: Double) {

@@ -68,7 +68,7 @@ import Testing
         for seed in 1...UInt64(rate < 100 ? 4 : 1) {
             let pyramid = try TilePyramid.powerOfTwo(worldWidth: 8192, worldHeight: 8192, wrapsX: seed % 2 == 0)
             let logs = [Starts(), Starts()]
-            let caches = logs.enumerated().map { index, log in
+            let caches = try logs.enumerated().map { index, log in
                 var options = VirtualCache.Options()
                 options.byteLimit = 60 * 256 * 256 * 4
                 options.usesValues = seed < 3
@@ -81,7 +81,7 @@ import Testing
                     return 20_000_000 + Int64(load.tile.column % 5) * 30_000_000
                 }
                 cache.skipsSettledFrames = index == 0
-                let layer = cache.addLayer(tileBytes: 256 * 256 * 4)
+                let layer = try cache.addLayer(tileBytes: 256 * 256 * 4)
                 _ = cache.addView(layers: [(layer, pyramid, foresight.policy)])
                 return cache
             }
@@ -126,7 +126,7 @@ import Testing
                 tileSize: 64,
                 wrapsX: index.isMultiple(of: 2)
             )
-            let view = cache.addView(layers: [(cache.addLayer(tileBytes: 16_384), pyramid, policy)])
+            let view = cache.addView(layers: [(try cache.addLayer(tileBytes: 16_384), pyramid, policy)])
             var now: Int64 = 0
             for exponent in stride(from: -12, through: 12, by: 3) {
                 for center in [0, 2048, -1e9, 1e15, 1e300] {
@@ -176,7 +176,7 @@ import Testing
             options.usesValues = true
             options.fitsBudget = true
             let cache = VirtualCache(options: options, expectedLatency: 1_000_000, latency: { _, _ in 1_000_000 })
-            let view = cache.addView(layers: [(cache.addLayer(tileBytes: 16_384), pyramid, policy)])
+            let view = cache.addView(layers: [(try cache.addLayer(tileBytes: 16_384), pyramid, policy)])
             var now: Int64 = 0
             let far = 0x1p40
             for octave in stride(from: -40.0, through: 2, by: 3.5) {

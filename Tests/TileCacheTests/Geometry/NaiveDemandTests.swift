@@ -10,7 +10,7 @@ import Testing
         let world = dice.world()
         let pyramid = try world.pyramid()
         let cache = VirtualCache(options: .init(), expectedLatency: 20_000_000, latency: { _, _ in 20_000_000 })
-        let layer = cache.addLayer(tileBytes: 65_536)
+        let layer = try cache.addLayer(tileBytes: 65_536)
         let view = cache.addView(layers: [(layer, pyramid, NoPrefetch())])
 
         var shape = dice.walkStart(in: world)

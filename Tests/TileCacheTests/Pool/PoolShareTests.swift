@@ -213,8 +213,8 @@ import Testing
         options.fitsBudget = true
         let cache = VirtualCache(options: options, expectedLatency: 1_000_000, latency: { _, _ in 1_000_000 })
         let pyramid = try ServiceSetup.pyramid()
-        let free = cache.addLayer(tileBytes: 16_384)
-        let held = cache.addLayer(tileBytes: 16_384, share: LayerShare(maximum: 0.1))
+        let free = try cache.addLayer(tileBytes: 16_384)
+        let held = try cache.addLayer(tileBytes: 16_384, share: LayerShare(maximum: 0.1))
         let view = cache.addView(layers: [(free, pyramid, AdaptivePolicy()), (held, pyramid, AdaptivePolicy())])
         for frame in 0..<300 {
             let x = 400 + Double(min(frame, 250)) * 9

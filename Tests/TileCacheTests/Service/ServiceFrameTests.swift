@@ -166,7 +166,7 @@ import Testing
         #expect(recorder.samples.count == 300)
         let replay = VirtualCache(options: VirtualCache.Options(), expectedLatency: 0, latency: { _, _ in 0 })
         let again = replay.addView(
-            layers: [(replay.addLayer(tileBytes: 16384), try ServiceSetup.pyramid(), NoPrefetch())])
+            layers: [(try replay.addLayer(tileBytes: 16384), try ServiceSetup.pyramid(), NoPrefetch())])
         for sample in recorder.samples {
             replay.frame(view: again, sample.viewport(width: 256, height: 192), at: sample.time)
         }

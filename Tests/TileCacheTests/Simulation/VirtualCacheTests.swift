@@ -72,7 +72,7 @@ import Testing
             log.starts.append((load.tile.column, start, load.isDemand))
             return latency
         }
-        let layer = cache.addLayer(tileBytes: Self.tileBytes)
+        let layer = try cache.addLayer(tileBytes: Self.tileBytes)
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 4096, worldHeight: 256, wrapsX: wraps)
         for _ in 0..<views { _ = cache.addView(layers: [(layer, pyramid, FixedWishes(columns: wishes))]) }
         return Strip(cache: cache, log: log)
@@ -246,7 +246,7 @@ import Testing
         let cache = VirtualCache(options: options, expectedLatency: 40 * Self.millisecond) { _, _ in
             Int64(latencies.below(90)) * Self.millisecond
         }
-        let layer = cache.addLayer(tileBytes: Self.tileBytes)
+        let layer = try cache.addLayer(tileBytes: Self.tileBytes)
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 16_384, worldHeight: 16_384, wrapsX: true)
         let view = cache.addView(layers: [(layer, pyramid, AdaptivePolicy())])
         var random = SplitMix64(seed: seed &+ 1)
@@ -314,7 +314,7 @@ import Testing
             Self.millisecond
         }
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 1 << 22, worldHeight: 256)
-        let layer = cache.addLayer(tileBytes: Self.tileBytes)
+        let layer = try cache.addLayer(tileBytes: Self.tileBytes)
         let view = cache.addView(layers: [(layer: layer, pyramid: pyramid, policy: VainWishes())])
         for column in 0..<1500 {
             let center = WorldPoint(x: Double(column) * 256 + 128, y: 128)

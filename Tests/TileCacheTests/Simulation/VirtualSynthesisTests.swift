@@ -76,6 +76,27 @@ import Testing
         #expect(cache.coverage.missingTiles == (levels == 0 ? 0 : 1))
     }
 
+    /// As in the service, which refuses the layer. The scratch memory was counted beyond the limit.
+    @Test func aLayerWithoutRoomForItsScratchMemoryIsRefused() throws {
+        var options = VirtualCache.Options()
+        func cache() -> VirtualCache { VirtualCache(options: options, expectedLatency: 0, latency: { _, _ in 0 }) }
+        let tables = cache().bookkeepingBytes
+        options.byteLimit = tables + tileBytes
+        let fitting = cache()
+        _ = try fitting.addLayer(tileBytes: tileBytes, pyramid: pyramid, synthesizedLevels: 1)
+        #expect(fitting.counters.peakBytes == options.byteLimit)
+        options.byteLimit -= 1
+        let small = cache()
+        #expect(throws: TileCacheError.self) {
+            try small.addLayer(tileBytes: tileBytes, pyramid: pyramid, synthesizedLevels: 1)
+        }
+        #expect(small.counters.peakBytes <= options.byteLimit)
+        #expect(throws: Never.self) { try small.addLayer(tileBytes: tileBytes) }
+        // The tables alone.
+        options.byteLimit = tables - 1
+        #expect(throws: TileCacheError.self) { try cache().addLayer(tileBytes: 64) }
+    }
+
     private let tileBytes = 256 * 256 * 4
     /// All of the world at level 1.
     private let whole = TileViewport(center: WorldPoint(x: 960, y: 500), width: 480, height: 250, scale: 0.25)
@@ -86,7 +107,7 @@ import Testing
         options.workers = workers
         options.compressedTier = false
         let cache = VirtualCache(options: options, expectedLatency: 10_000_000, latency: { _, _ in 10_000_000 })
-        let layer = cache.addLayer(tileBytes: tileBytes, pyramid: pyramid, synthesizedLevels: levels)
+        let layer = try cache.addLayer(tileBytes: tileBytes, pyramid: pyramid, synthesizedLevels: levels)
         return (cache, cache.addView(layers: [(layer, pyramid, NoPrefetch())]))
     }
 }

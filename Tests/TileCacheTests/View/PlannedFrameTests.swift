@@ -68,7 +68,7 @@ import Testing
         var options = VirtualCache.Options()
         options.byteLimit = 64 * StillScene.tileBytes
         let cache = VirtualCache(options: options, expectedLatency: span) { _, _ in span }
-        let layer = cache.addLayer(tileBytes: StillScene.tileBytes)
+        let layer = try cache.addLayer(tileBytes: StillScene.tileBytes)
         let view = cache.addView(layers: [(layer, try ServiceSetup.pyramid(), policy)])
         var time: Int64 = 0
         return plannedFrames(moves) { viewport, destination in
