@@ -71,7 +71,7 @@ struct CompareCommand: ParsableCommand {
     )
     var picture: String?
 
-    @OptionGroup var replay: ReplayArguments
+    @OptionGroup var replay: ReplayArguments<VirtualLatency>
     @OptionGroup var checks: CheckArguments
     @OptionGroup var output: PageArguments
 

@@ -30,7 +30,7 @@ struct LearnCommand: ParsableCommand {
     var withoutPlaces = false
 
     @OptionGroup var limit: LimitArguments
-    @OptionGroup var replay: ReplayArguments
+    @OptionGroup var replay: ReplayArguments<VirtualLatency>
 
     private var options: ReplayOptions {
         var options = replay.options()

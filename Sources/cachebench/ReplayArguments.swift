@@ -41,8 +41,35 @@ struct ClockArguments: ParsableArguments {
     func clock(needsReal: Bool) -> ReplayClock { clockAsked ?? (needsReal ? .real : usual.clock) }
 }
 
+/// The load latency of commands that replay.
+protocol LatencyFlag: ParsableArguments {
+    var loadLatency: LoadLatency { get }
+}
+
+/// Of commands that run under either clock.
+struct ClockLatency: LatencyFlag {
+    @Option(
+        "Duration of a load: 40ms, 1.2s, at most 1h, 0, or none.",
+        OptionValue("a time with its unit, at most 1h (40ms, 1.2s), 0 or none") { LoadLatency($0) },
+        default: "40ms under the virtual clock; none under the real clock, which draws each tile of the built-in world",
+        as: "duration|none"
+    )
+    var loadLatency = LoadLatency.unset
+}
+
+/// Of commands that run under the virtual clock alone, which draws nothing.
+struct VirtualLatency: LatencyFlag {
+    @Option(
+        "Duration of a load: 40ms, 1.2s, at most 1h, or 0.",
+        OptionValue("a time with its unit, at most 1h (40ms, 1.2s), or 0") { LoadLatency.time($0).map { .fixed($0) } },
+        default: "40ms",
+        as: "duration"
+    )
+    var loadLatency = LoadLatency.unset
+}
+
 /// The flags of all commands that replay.
-struct ReplayArguments: ParsableArguments {
+struct ReplayArguments<Latency: LatencyFlag>: ParsableArguments {
     // MARK: The cache
 
     @Option(help: "Whether cold tiles are kept compressed.")
@@ -86,13 +113,7 @@ struct ReplayArguments: ParsableArguments {
 
     // MARK: Time
 
-    @Option(
-        "Duration of a load: 40ms, 1.2s, at most 1h, 0, or none.",
-        OptionValue("a time with its unit, at most 1h (40ms, 1.2s), 0 or none") { LoadLatency($0) },
-        default: "40ms under the virtual clock; none under the real clock, which draws each tile of the built-in world",
-        as: "duration|none"
-    )
-    var loadLatency = LoadLatency.unset
+    @OptionGroup var latency: Latency
 
     @Option(
         """
@@ -158,7 +179,7 @@ struct ReplayArguments: ParsableArguments {
         options.profile = profile.map { .file($0) }
         options.workers = workers
         options.reservedWorkers = reservedWorkers
-        switch loadLatency {
+        switch latency.loadLatency {
         case .unset: options.loadLatency = clock == .virtual ? usual.loadLatency : nil
         case .drawn: options.loadLatency = nil
         case .fixed(let nanoseconds): options.loadLatency = nanoseconds
@@ -202,7 +223,7 @@ struct ReplayArguments: ParsableArguments {
                 throw ValidationError("\(flag) is for the tier that --compressed-tier off leaves out")
             }
         }
-        if loadLatency == .drawn, options.clock == .virtual {
+        if latency.loadLatency == .drawn, options.clock == .virtual {
             throw ValidationError("--load-latency none needs --clock real: the virtual clock draws nothing")
         }
         do { try Replay.check(options) } catch { throw ValidationError(error.description) }

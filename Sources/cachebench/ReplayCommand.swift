@@ -43,7 +43,7 @@ struct ReplayCommand: ParsableCommand {
 
     @OptionGroup var limit: LimitArguments
     @OptionGroup var policy: PolicyArguments
-    @OptionGroup var replay: ReplayArguments
+    @OptionGroup var replay: ReplayArguments<ClockLatency>
     @OptionGroup var clock: ClockArguments
     @OptionGroup var sourced: SourceArguments
 
@@ -57,7 +57,7 @@ struct ReplayCommand: ParsableCommand {
     @OptionGroup var output: PageArguments
 
     func validate() throws {
-        try sourced.validate(clock: clock.clockAsked, latency: replay.loadLatency)
+        try sourced.validate(clock: clock.clockAsked, latency: replay.latency.loadLatency)
         if fit, sourced.source == nil {
             throw ValidationError("--fit stretches traces over the world of a --source")
         }

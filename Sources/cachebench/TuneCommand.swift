@@ -83,7 +83,7 @@ struct TuneCommand: ParsableCommand {
     var lruSizes: [Int] = []
 
     @OptionGroup var policy: PolicyArguments
-    @OptionGroup var replay: ReplayArguments
+    @OptionGroup var replay: ReplayArguments<VirtualLatency>
     @OptionGroup var tiers: TierArguments
     @OptionGroup var checks: CheckArguments
     @OptionGroup var output: PageArguments

@@ -66,7 +66,7 @@ struct MessageTests {
         Line(words: "zoomout --speed 2", says: ["--speed needs --clock real"]),
         Line(words: "zoomout --gamma-correct", says: ["--gamma-correct needs --clock real"]),
         Line(words: "replay --load-latency none", says: ["--load-latency none needs --clock real"]),
-        Line(words: "compare --load-latency none traces", says: ["--load-latency none needs --clock real"]),
+        Line(words: "compare --load-latency none traces", says: ["'none' is invalid for '--load-latency", "40ms"]),
         Line(words: "compare --memory-limit 1MiB traces", says: ["Unknown option '--memory-limit'"]),
         Line(words: "tune --clock real", says: ["Unknown option '--clock'"]),
         Line(words: "replay --prefetch ring --profile /nonexistent", says: ["--profile is for the policy 'tilecache'"]),
@@ -168,8 +168,9 @@ struct MessageTests {
     @Test(
         arguments: [
             ("zoomout", ["trace", "recorded", "replay"]), ("generate", ["trace's"]),
-            ("compare", ["--memory-limit", "--prefetch", "--eviction", "--clock", "--speed"]),
-            ("tune", ["--memory-limit", "--clock", "--speed"]), ("warm", ["--fit", "traces"]),
+            ("compare", ["--memory-limit", "--prefetch", "--eviction", "--clock", "--speed", "real"]),
+            ("tune", ["--memory-limit", "--clock", "--speed", "real"]), ("learn", ["--clock", "--speed", "real"]),
+            ("warm", ["--fit", "traces"]),
         ]
     )
     func helpListsWhatCounts(command: String, absent: [String]) throws {
