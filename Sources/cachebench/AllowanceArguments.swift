@@ -35,6 +35,15 @@ struct AllowanceArguments: ParsableArguments {
     @Option("The same in decoded bytes: 64MiB, 10MB.", .bytes("a size (64MiB, 10MB)"), default: "none", as: "size")
     var bytesPerMinute: Int?
 
+    /// The first flag that is given; `nil` without one.
+    var flag: String? {
+        let flags = [
+            ("--prefetch-allowance", prefetchAllowance != .priced), ("--price", price != nil),
+            ("--requests-per-minute", requestsPerMinute != nil), ("--bytes-per-minute", bytesPerMinute != nil),
+        ]
+        return flags.first(where: \.1)?.0
+    }
+
     func validate() throws {
         guard prefetchAllowance == .priced || (price == nil && requestsPerMinute == nil && bytesPerMinute == nil) else {
             throw ValidationError(

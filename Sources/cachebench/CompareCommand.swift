@@ -80,6 +80,12 @@ struct CompareCommand: ParsableCommand {
         if learn != nil, !policies.contains(.tilecache) {
             throw ValidationError("--learn is for the policy 'tilecache', which is not replayed")
         }
+        if !policies.contains(where: \.takesEffort) {
+            // The flags of a report have the usual effort.
+            let isEffort = efforts.contains { $0 != ReplayOptions().effort }
+            let flag = isEffort ? "--efforts" : equalLoads != nil ? "--equal-loads" : nil
+            if let flag { throw ValidationError(effortless: flag) }
+        }
         if !efforts.isEmpty, replay.effort != ReplayOptions().effort {
             throw ValidationError("--efforts are all that are replayed: they cannot go with --effort")
         }

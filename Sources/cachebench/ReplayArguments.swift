@@ -211,6 +211,14 @@ struct ReplayArguments<Latency: LatencyFlag>: ParsableArguments {
             let flag = profile != nil ? "--profile" : without.isEmpty ? nil : "--without"
             if let flag { throw ValidationError("\(flag) is for the policy 'tilecache', which is not replayed") }
         }
+        let replayed = policies ?? [options.prefetch]
+        if !replayed.contains(where: \.takesEffort) {
+            let flag = effort != usual.effort ? "--effort" : allowance.price != nil ? "--price" : nil
+            if let flag { throw ValidationError(effortless: flag) }
+        }
+        if let flag = allowance.flag, !replayed.contains(where: { $0 != .none }) {
+            throw ValidationError("\(flag) is for policies that prefetch, and no such policy is replayed")
+        }
         if allowance.price != nil, effort != usual.effort {
             throw ValidationError("--price is given instead of --effort: one of them is expected")
         }
@@ -235,6 +243,13 @@ struct ReplayArguments<Latency: LatencyFlag>: ParsableArguments {
         let options = options()
         _ = try options.profile?.resolved()
         try options.loadTimes.check()
+    }
+}
+
+extension ValidationError {
+    /// An error for a flag of the effort if no policy has one.
+    init(effortless flag: String) {
+        self.init("\(flag) is for policies with an effort, and no such policy is replayed")
     }
 }
 

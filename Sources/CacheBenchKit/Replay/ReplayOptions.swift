@@ -76,7 +76,7 @@ package enum PrefetchKind: String, CaseIterable, Sendable, Hashable {
     case oracle
 
     /// Whether the policy prefetches more or less by the effort.
-    var takesEffort: Bool { self != .none && self != .oracle }
+    package var takesEffort: Bool { self != .none && self != .oracle }
 
     /// Eviction order that a policy is meant to be replayed with.
     var usualEviction: EvictionKind {

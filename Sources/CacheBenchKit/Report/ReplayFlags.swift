@@ -66,6 +66,14 @@ enum ReplayFlags {
         options.memoryLimit = .bytes(byteLimit)
         // `replay` refuses flags of a policy that it does not replay; `tune` may have it beside its own.
         if options.prefetch != .tilecache { (options.without, options.profile) = ([], nil) }
+        if !options.prefetch.takesEffort {
+            options.effort = ReplayOptions().effort
+            if case .priced(var terms) = options.allowance {
+                terms.price = nil
+                options.allowance = .priced(terms)
+            }
+        }
+        if options.prefetch == .none { options.allowance = .standard }
         var configuration = options.resolvedConfiguration(scene: nil, byteLimit: byteLimit)
         add(options.overrides, to: &configuration)
         let usual = Set(words(ReplayOptions().resolvedConfiguration(scene: nil, byteLimit: nil)))
