@@ -7,6 +7,9 @@ struct HTTPAddress {
     let user: String?
     let password: String?
 
+    /// The origin for messages, `https://server:443`.
+    var server: String { "\(origin[0])://\(origin[1]):\(origin[2])" }
+
     /// Parses an address; `nil` if it is not http or https.
     init?(_ text: String) {
         guard let handle = curl_url() else { return nil }

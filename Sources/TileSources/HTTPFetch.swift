@@ -141,8 +141,18 @@ final class HTTPFetch {
         (transfer, headers) = (nil, nil)
     }
 
-    /// Determines how the attempt ended.
+    /// Determines how the attempt ended. After a redirection a failure names its target's server.
     func end(_ result: CURLcode, _ options: HTTPTileOptions) -> FetchEnd {
+        let end = transferEnd(result, options)
+        guard redirections > 0, case .failed(let cause, let message, let mayPass, let seconds) = end,
+            let server = HTTPAddress(current)?.server
+        else { return end }
+        // Not all of its address, which may have a key: object stores sign those that they redirect to.
+        let named = "\(message) (redirected to \(server))"
+        return .failed(cause, message: named, mayPass: mayPass, retryAfterSeconds: seconds)
+    }
+
+    private func transferEnd(_ result: CURLcode, _ options: HTTPTileOptions) -> FetchEnd {
         if let refusal { return refusal }
         let status = transfer.map { tile_curl_status($0) } ?? 0
         let retryAfter = transfer.map { tile_curl_retry_after($0) } ?? 0

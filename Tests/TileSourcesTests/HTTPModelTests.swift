@@ -290,6 +290,22 @@ import Testing
         #expect(last.contains(expected), "\(last)")
     }
 
+    /// What fails behind a redirection is another server's fault. Its path and query may be a key.
+    @Test func failuresNameTheTargetOfARedirection() throws {
+        let other = try #require(ModelServer { _ in .init(status: 403) })
+        let place = "http://127.0.0.1:\(other.port)"
+        let result = try fetched("", { _ in }) { _, _ in "\(place)/signed?key=secret" }
+        let last = try #require(result.statistics.lastFailure)
+        #expect(last.hasSuffix("/0/0/0: the server answered with the status 403 (redirected to \(place))"), "\(last)")
+        let moved = try #require(
+            ModelServer { _ in .init(status: 302, headers: ["Location: \(place)/signed?key=secret"]) }
+        )
+        let address = "http://127.0.0.1:\(moved.port)/a"
+        let said = message { _ = try HTTPTileSource(iiif: address) }
+        #expect(said == "\(address)/info.json: the server answered with the status 403 (redirected to \(place))")
+        withExtendedLifetime((other, moved)) {}
+    }
+
     /// libcurl tells where a redirection leads only once its body has ended, however long that is.
     @Test func redirectionsMayHaveLongBodies() throws {
         let image = TestImage(width: 32, height: 32)
