@@ -37,6 +37,8 @@ final class HTTPFetch {
     private var hops: [(freshness: HTTPFreshness, isPermanent: Bool)] = []
     private let wallClock: @Sendable () -> Int64
     private var headers: UnsafeMutablePointer<curl_slist>?
+    /// What libcurl says of the transfer's failure, more than its code tells.
+    private let said = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
     private let limit: Int
     /// Whether the job wants the answer's body; `nil` until it begins.
     private var isWanted: Bool?
@@ -55,7 +57,11 @@ final class HTTPFetch {
         stored = kept == nil ? job.stored : nil
     }
 
-    deinit { endTransfer() }
+    deinit {
+        // libcurl may write there until then.
+        endTransfer()
+        said.deallocate()
+    }
 
     /// Creates the transfer of the next attempt.
     func begin(_ options: HTTPTileOptions, now: Int64) -> OpaqueCurl? {
@@ -86,6 +92,8 @@ final class HTTPFetch {
         let context = Unmanaged.passUnretained(self).toOpaque()
         tile_curl_only_http(easy)
         tile_curl_leave_lookup(easy, 1)
+        said.pointee = 0
+        tile_curl_set_pointer(easy, CURLOPT_ERRORBUFFER, said)
         tile_curl_set_text(easy, CURLOPT_URL, target)
         tile_curl_set_text(easy, CURLOPT_USERAGENT, "TileCache")
         tile_curl_set_long(easy, CURLOPT_NOSIGNAL, 1)
@@ -177,6 +185,9 @@ final class HTTPFetch {
         // A libcurl without TLS parses no address of https.
         case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL:
             return .failed(.connection, message: reason, mayPass: false)
+        // The code says neither that a certificate has expired nor that it is another server's.
+        case CURLE_PEER_FAILED_VERIFICATION where said.pointee != 0:
+            return .failed(.connection, message: String(cString: said), mayPass: true)
         case CURLE_OPERATION_TIMEDOUT: return .failed(.timeOut, message: reason, mayPass: true)
         case CURLE_PARTIAL_FILE: return .failed(.truncated, message: reason, mayPass: true)
         // The connection ended between two chunks, or while a byte was expected: truncated if there was any byte.

@@ -258,6 +258,20 @@ struct HTTPTileSourceTests {
         #expect(scene.cache.shutdown())
     }
 
+    /// The error says what is wrong with a certificate. Here nobody has signed it.
+    @Test(.enabled(if: OtherPrograms.openssl, "openssl is not installed"))
+    func refusedCertificatesAreExplained() throws {
+        let folder = ScratchFolder()
+        let (key, certificate) = ("'\(folder.path)/key.pem'", "'\(folder.path)/certificate.pem'")
+        let kind = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=127.0.0.1"
+        #expect(OtherPrograms.run("openssl req -x509 \(kind) -keyout \(key) -out \(certificate)"))
+        let server = try #require(TileServer(folder: folder.path, mode: "tls"))
+        let address = "https://127.0.0.1:\(server.port)/a"
+        let said = message { _ = try HTTPTileSource(iiif: address, http: HTTPTileOptions(retries: 0)) }
+        #expect(said.hasPrefix("\(address)/info.json: SSL certificate problem: self"), "\(said)")
+        withExtendedLifetime(server) {}
+    }
+
     /// A tile that fails permanently is requested once.
     @Test(arguments: [("forbidden", TileLoadFailureCause.status), ("huge", .tooLarge)])
     func whatNeverWillComeIsNotAskedForAgain(mode: String, cause: TileLoadFailureCause) throws {

@@ -16,6 +16,7 @@ enum OtherPrograms {
     static let tiffcp = isThere("tiffcp")
     /// PyPI's pmtiles, for the python3 of the path.
     static let pmtiles = run("python3 -c 'import pmtiles.convert'")
+    static let openssl = isThere("openssl")
     static let gdalTiles = OtherReaders.gdal != nil && isThere("gdal2tiles.py")
 
     private static func isThere(_ program: String) -> Bool { system("command -v \(program) >/dev/null 2>&1") == 0 }

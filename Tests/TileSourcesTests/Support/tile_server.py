@@ -18,12 +18,14 @@ Modes, joined by commas:
   babble      bytes that belong to no answer follow each one
   gzip        every tile is compressed by gzip, though it is not asked for
   redirect    every address leads to another one first
+  tls         it speaks TLS, with FOLDER/certificate.pem and FOLDER/key.pem
   log         each answer is a line "STATUS PATH" in FOLDER/answers
   NAME:VALUE  a header of every tile, and of every answer that it is unchanged or absent
 """
 import gzip
 import http.server
 import os
+import ssl
 import sys
 import threading
 import time
@@ -161,6 +163,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
 server.daemon_threads = True
+if "tls" in modes:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(folder + "/certificate.pem", folder + "/key.pem")
+    server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+    server.handle_error = lambda *arguments: None
 # Whole or not at all: half of a number is one, too.
 with open(folder + "/port.new", "w") as file:
     file.write(str(server.server_address[1]))
