@@ -28,4 +28,19 @@ struct HTTPAddress {
         user = part(CURLUPART_USER, CURLU_URLDECODE)
         password = part(CURLUPART_PASSWORD, CURLU_URLDECODE)
     }
+
+    /// Refuses what is no address of http or https.
+    ///
+    /// - Parameter subject: Text with the address, for the message.
+    static func check(_ address: String, _ subject: String) throws(TileSourceError) {
+        guard ByteRangeReader.isAddress(address) else {
+            throw TileSourceError(subject, "an address that begins with http:// or https:// was expected")
+        }
+        guard HTTPAddress(address) != nil else {
+            throw TileSourceError(
+                subject,
+                "a valid address was expected: with a server, a port of at most 65535 if any, and %20 for spaces"
+            )
+        }
+    }
 }

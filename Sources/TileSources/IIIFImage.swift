@@ -38,9 +38,7 @@ struct IIIFImage: Equatable {
 
     /// Address of the description: that of the image, or its own.
     static func description(of address: String) throws(TileSourceError) -> String {
-        guard HTTPAddress(address) != nil, ByteRangeReader.isAddress(address) else {
-            throw TileSourceError(address, "an address that begins with http:// or https:// was expected")
-        }
+        try HTTPAddress.check(address, address)
         let plain = address.hasSuffix("/") ? String(address.dropLast()) : address
         return plain.hasSuffix("/info.json") ? plain : plain + "/info.json"
     }
@@ -65,7 +63,10 @@ struct IIIFImage: Equatable {
         while base.hasSuffix("/") { base.removeLast() }
         guard id == nil || id?.text != nil, HTTPAddress(base) != nil, ByteRangeReader.isAddress(base),
             base.utf8.count <= 8192, base.utf8.allSatisfy({ $0 > 32 && $0 < 127 })
-        else { throw fields.failure("\(version == 3 ? "id" : "@id") with an address of http or https", id) }
+        else {
+            let expected = "an address of http or https, of ASCII characters without spaces,"
+            throw fields.failure("\(version == 3 ? "id" : "@id") with \(expected)", id)
+        }
         width = try fields.number("width", 1...1 << 30)
         height = try fields.number("height", 1...1 << 30)
         let wanted = (fields.json["preferredFormats"]?.elements ?? []).compactMap(\.text)

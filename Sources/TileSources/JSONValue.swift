@@ -32,7 +32,7 @@ enum JSONValue: Equatable {
         case .null: "null"
         case .bool(let value): "\(value)"
         case .number(let number): Int(exactly: number).map { "\($0)" } ?? "\(number)"
-        case .string(let text): "\"\(text.prefix(60))\""
+        case .string(let text): "\"\(text.withoutPasswords.prefix(60))\""
         case .array(let elements): elements.isEmpty ? "an empty array" : "an array"
         case .object: "an object"
         }

@@ -27,7 +27,10 @@ struct RetryRule {
         func refused(_ message: String) -> FetchEnd { .failed(.status, message: message, mayPass: false) }
         guard number <= redirections else { return refused("more than \(redirections) redirections") }
         guard HTTPAddress(address) != nil else {
-            return refused("a redirection to an address of http or https was expected, not to \(address.prefix(200))")
+            return refused(
+                "a redirection to an address of http or https was expected, not to "
+                    + address.withoutPasswords.prefix(200)
+            )
         }
         return .redirected(to: address)
     }

@@ -11,9 +11,7 @@ struct WMTSChoice: Equatable {
     init(_ text: String) throws(TileSourceError) {
         let parts = text.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
         address = String(parts[0])
-        guard HTTPAddress(address) != nil, ByteRangeReader.isAddress(address) else {
-            throw TileSourceError(text, "an address that begins with http:// or https:// was expected")
-        }
+        try HTTPAddress.check(address, text)
         for part in parts.dropFirst().flatMap({ $0.split(separator: "&") }) {
             let pair = part.split(separator: "=", maxSplits: 1)
             let value = pair.count == 2 ? PercentCoding.decode(pair[1]) : nil

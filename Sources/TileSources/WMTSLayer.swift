@@ -216,7 +216,10 @@ struct WMTSLayer: Equatable {
 
     private static func check(_ place: String, _ fields: WMTSFields) throws(TileSourceError) {
         guard ByteRangeReader.isAddress(place), place.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else {
-            throw fields.failure("an address of http or https was expected, not \"\(place.prefix(100))\"")
+            throw fields.failure(
+                "an address of http or https was expected, of ASCII characters without spaces, "
+                    + "not \"\(place.withoutPasswords.prefix(100))\""
+            )
         }
     }
 
@@ -229,10 +232,11 @@ struct WMTSLayer: Equatable {
         try check(template, fields)
         let tooLong = "ResourceURL: an address of at most \(longestAddress) bytes was expected"
         guard template.utf8.count <= longestAddress else { throw fields.failure(tooLong) }
+        let shown = template.withoutPasswords.prefix(200)
         var (parts, text, rest) = ([Part](), "", Substring(template))
         while let open = rest.firstIndex(of: "{") {
             guard let close = rest[open...].firstIndex(of: "}") else {
-                throw fields.failure("ResourceURL: a } was expected for each {, not \"\(template.prefix(200))\"")
+                throw fields.failure("ResourceURL: a } was expected for each {, not \"\(shown)\"")
             }
             text += rest[..<open]
             let name = rest[rest.index(after: open)..<close]
@@ -251,7 +255,7 @@ struct WMTSLayer: Equatable {
         parts.append(.text(text + rest))
         guard parts.contains(.row), parts.contains(.column), parts.contains(.matrix) else {
             throw fields.failure(
-                "ResourceURL: {TileMatrix}, {TileRow} and {TileCol} were expected in \"\(template.prefix(200))\""
+                "ResourceURL: {TileMatrix}, {TileRow} and {TileCol} were expected in \"\(shown)\""
             )
         }
         return parts

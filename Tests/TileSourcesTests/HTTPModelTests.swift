@@ -290,6 +290,17 @@ import Testing
         #expect(last.contains(expected), "\(last)")
     }
 
+    /// A password is left out before a long address is cut off.
+    @Test func passwordsOfRefusedRedirectionsAreLeftOut() {
+        let password = String(repeating: "secret", count: 50)
+        let end = RetryRule.end(redirectedTo: "ftp://me:\(password)@h/", number: 1)
+        guard case .failed(_, let message, _, _) = end else {
+            Issue.record("\(end)")
+            return
+        }
+        #expect(message.hasSuffix("not to ftp://***@h/"), "\(message)")
+    }
+
     /// What fails behind a redirection is another server's fault. Its path and query may be a key.
     @Test func failuresNameTheTargetOfARedirection() throws {
         let other = try #require(ModelServer { _ in .init(status: 403) })

@@ -253,9 +253,11 @@ import Testing
                 "a ResourceURL for tiles of image/png was expected, or an Operation GetTile"
             )
         )
-        #expect(
-            said { $0.keyValues = "ftp://h/" }.contains("an address of http or https was expected, not \"ftp://h/\"")
-        )
+        let kind = "an address of http or https was expected, of ASCII characters without spaces, not"
+        #expect(said { $0.keyValues = "ftp://h/" }.contains("\(kind) \"ftp://h/\""))
+        // A password is left out before a long address is cut off.
+        let password = String(repeating: "secret", count: 50)
+        #expect(said { $0.keyValues = "ftp://me:\(password)@h/" }.contains("\(kind) \"ftp://***@h/\""))
         #expect(said { $0.layers = [] }.contains("Contents: a Layer was expected"))
         #expect(said { $0.layers[0].formats = [] }.contains("and there is none"))
         #expect(said { $0.matrices = [] }.contains("TileMatrixSet \"grid\": a TileMatrix was expected"))
@@ -330,6 +332,10 @@ import Testing
             try XMLElement(Array("<a><b c='1'/><b/><b/></a>".utf8), path: "p", limit: 4)
         }
         #expect(message { _ = try HTTPTileSource(wmts: "c.xml") }.hasPrefix("c.xml: an address that begins"))
+        for address in ["http://h/a b#layer=c", "http://h:99999/"] {
+            let said = message { _ = try HTTPTileSource(wmts: address) }
+            #expect(said.hasPrefix("\(address): a valid address was expected"))
+        }
     }
 
     /// Damaged capabilities give an error that begins with the address, or a layer. The layer's addresses can be told.
