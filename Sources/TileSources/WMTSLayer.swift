@@ -94,6 +94,12 @@ struct WMTSLayer: Equatable {
             throw fields.failure("a link to a TileMatrixSet \(wanted) was expected; \(found)")
         }
         let styles = layer.children("Style")
+        if let wanted = choice.style, !styles.isEmpty,
+            !styles.contains(where: { $0.child("Identifier")?.text == wanted })
+        {
+            let names = styles.prefix(10).compactMap { $0.child("Identifier")?.text.prefix(60) }
+            throw fields.failure("a Style \"\(wanted)\" was expected; there are \(names.joined(separator: ", "))")
+        }
         let usual = styles.first { ["true", "1"].contains($0.attributes["isDefault"]) } ?? styles.first
         let style = choice.style ?? usual?.child("Identifier")?.text ?? "default"
         (self.layer, self.matrixSet, self.style) = (id, name, style)
