@@ -44,7 +44,11 @@ struct WMTSMatrix: Equatable {
 
     /// Whether both begin at the same place, but for rounding in the last digits.
     func beginsWith(_ other: WMTSMatrix) -> Bool {
-        zip(corner, other.corner).allSatisfy { abs($0 - $1) <= 1e-8 * max(abs($0), abs($1)) }
+        // What should be 0 has the rounding of the sums that it was computed from, in the size of the other coordinate.
+        let largest = (corner + other.corner).reduce(0) { max($0, abs($1)) }
+        return zip(corner, other.corner).allSatisfy {
+            abs($0 - $1) <= max(1e-8 * max(abs($0), abs($1)), 1e-12 * largest)
+        }
     }
 }
 

@@ -231,6 +231,17 @@ import Testing
         #expect(levels[1].width == 1280 && levels[1].tileHeight == 128 && served.contents == nil)
     }
 
+    /// A coordinate that should be 0 has the rounding of the sum that it was computed from.
+    @Test func cornersMayBeRounded() throws {
+        var made = Capabilities()
+        made.keyValues = "http://h/t"
+        made.corners = ["4.656612873077393E-10 6000000", "0 6000000.0000000009", "-9.313225746154785E-10 6000000"]
+        let layer = try made.layer()
+        #expect(layer.matrices.count == 3 && layer.warning == nil)
+        made.corners[1] = "0.001 6000000"
+        #expect(try made.layer().matrices.count == 2)
+    }
+
     @Test func whatIsInvalidIsNamed() throws {
         func said(_ change: (inout Capabilities) -> Void) -> String {
             var made = Capabilities()
