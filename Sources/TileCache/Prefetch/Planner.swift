@@ -73,7 +73,7 @@ struct Planner: Sendable {
                 let (order, hopeless) = opinion.map { (late[$0].wishes.needed, late[$0].wishes.hopeless) } ?? ([], [])
                 plan.leavesNeedsOut = plan.leavesNeedsOut || !hopeless.isEmpty
                 let needed = views[view].snapshot.layers[index].needed
-                plan.appendNeeded(!order.isEmpty ? order : hopeless.isEmpty ? needed : needed.without(hopeless))
+                plan.appendNeeded(order.isEmpty ? needed.without(hopeless) : order)
             }
             if views[view].snapshot.layers.count > 1 {
                 orderByImportance(views[view].snapshot, from: firstNeed, in: &plan)
@@ -307,6 +307,7 @@ extension ViewSnapshot {
 extension [TileKey] {
     /// The tiles without some of them, which come in the same order.
     fileprivate func without(_ others: [TileKey]) -> [TileKey] {
+        guard !others.isEmpty else { return self }
         var rest = others[...]
         return filter { key in
             let isOther = key == rest.first

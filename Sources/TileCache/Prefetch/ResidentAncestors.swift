@@ -9,8 +9,8 @@ struct ResidentAncestors {
 
     /// - Parameter tiles: Tiles of one level, row by row.
     init(of tiles: [TileKey], target: borrowing PlanTarget, context: borrowing PlanContext) {
-        guard let level = tiles.first?.level, level > 0 else {
-            nearest = tiles.map { _ in nil }
+        guard let level = tiles.first?.level else {
+            nearest = []
             return
         }
         // The tiles, then their ancestors, each once, level by level. Of each level they come row by row.
@@ -40,10 +40,11 @@ struct ResidentAncestors {
                 parents.append(parent)
             }
         }
-        let own = keys.indices.dropFirst(tiles.count)
-        let residencies = context.residencies(of: Array(keys[own]))
-        loading = zip(keys[own], residencies).filter { $1.isLoading && $1.residency == .none }.map(\.0)
-        // The number of the nearest resident tile from each on, or -1. Parents come behind their children.
+        let ancestors = keys[tiles.count...]
+        let residencies = context.residencies(of: Array(ancestors))
+        loading = zip(ancestors, residencies).filter { $1.isLoading && $1.residency == .none }.map(\.0)
+        // The number of the nearest resident ancestor of each tile, or of each ancestor from itself on; -1 if there is none.
+        // Parents come behind their children.
         var answers = [Int](repeating: -1, count: keys.count)
         for number in keys.indices.reversed() {
             if number >= tiles.count, residencies[number - tiles.count].residency.isResident {
@@ -53,12 +54,11 @@ struct ResidentAncestors {
             }
         }
         nearest = answers.prefix(tiles.count).map { $0 >= 0 ? keys[$0] : nil }
-        var former = -1
-        for answer in answers.prefix(tiles.count) where answer >= 0 && answer != former {
-            former = answer
-            if residencies[answer - tiles.count].residency.isCompressed, !compressed.contains(keys[answer]) {
-                compressed.append(keys[answer])
-            }
+        for answer in answers.prefix(tiles.count)
+        where answer >= 0 && residencies[answer - tiles.count].residency.isCompressed
+            && !compressed.contains(keys[answer])
+        {
+            compressed.append(keys[answer])
         }
     }
 }

@@ -17,14 +17,12 @@ struct AscendingTable<Value> {
     /// Returns the value of a number, which is made if it is not known.
     @inline(__always)
     mutating func find(_ number: Int, _ value: () -> Value) -> Value {
-        if place >= entries.count || entries[place].number != number {
-            if !seek(number) { add((number, value())) }
-        }
+        if place >= entries.count || entries[place].number != number, !seek(number) { add((number, value())) }
         place += 1
         return entries[place - 1].value
     }
 
-    /// Adds an entry at its place. Apart from `append`, an insertion takes ten times as long, at the end too.
+    /// Adds an entry at its place. `insert` takes ten times as long as `append`, at the end too.
     private mutating func add(_ entry: (number: Int, value: Value)) {
         if place == entries.count { entries.append(entry) } else { entries.insert(entry, at: place) }
     }
@@ -41,7 +39,7 @@ struct AscendingTable<Value> {
 
 /// What depends only on the column or only on the row of tiles, computed once for each of them.
 ///
-/// For tiles of one level, row by row. Any other order takes longer.
+/// All tiles must be of one level. Row by row they are found fastest.
 struct TileSides<Column, Row> {
     private var columns = AscendingTable<Column>()
     private var row: (number: Int, value: Row)?

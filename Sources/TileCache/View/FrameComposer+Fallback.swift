@@ -27,7 +27,7 @@ extension FrameComposer {
         _ pool: borrowing PoolState,
         _ emit: (ComposedTile) -> Void
     ) -> Fallback {
-        // Not the layer: with it, what `fill` reads would be copied for each tile.
+        // `fill` captures these and not the layer, which would be copied for each tile.
         let (pyramid, layerIndex, offset) = (layer.pyramid, layer.layer, visible.offset)
         let index = Int(visible.index)
         let (tile, number) = (layer.needs.tiles[index].coordinate, layer.needs.entries[index])

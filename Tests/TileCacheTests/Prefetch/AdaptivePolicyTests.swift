@@ -136,7 +136,25 @@ import Testing
         let view = TileViewport.at(20_000 + 100 * 19, 30_000).uprightRectangle
         #expect(!wishes.hopeless.isEmpty)
         for key in wishes.hopeless { #expect(Double(key.coordinate.column + 1) * 256 < view.minX + 512) }
+        // The planner takes the order as it is.
+        let needed = session.pyramid.neededTiles(under: .at(20_000 + 100 * 19, 30_000), at: 8)
+        #expect(wishes.needed.count + wishes.hopeless.count == needed.count)
+        #expect(Set(wishes.needed).isDisjoint(with: wishes.hopeless))
         #expect(session.show(.at(20_000 + 100 * 19, 30_000)).hopeless.count <= wishes.hopeless.count + 8)
+    }
+
+    /// The lead follows the number of tiles that come at once: those that were not needed before.
+    @Test(arguments: [0, 0.4]) func theLeadFollowsNewTiles(rotation: Double) throws {
+        var session = try PolicySession()
+        var views = [TileViewport.at(20_000, 30_000), .at(20_700, 30_000)]
+        for index in views.indices { views[index].rotation = rotation }
+        let needed = views.map { Set(session.pyramid.neededTiles(under: $0, at: 8)) }
+        for view in views { _ = session.show(view) }
+        let new = needed[1].subtracting(needed[0]).count
+        #expect(new != 4, "as many as before the first tiles")
+        let burst = 4 + (Double(new) - 4) * AdaptivePolicy.burstRate
+        let lead = 0.04 * (1 + burst / 4) + AdaptivePolicy.frameSeconds
+        #expect(abs(session.policy.lead - lead) < 1e-9)
     }
 
     @Test func aDestinationIsWishedForFirst() throws {

@@ -188,14 +188,15 @@ import Testing
 
     /// A tile that has failed for good, or does not exist, never comes: a fallback is loaded for it, however few tiles are
     /// missing.
-    @Test(arguments: [false, true]) func whatDoesNotComeIsCovered(isAbsent: Bool) throws {
+    @Test(arguments: [false, true], [false, true]) func whatDoesNotComeIsCovered(isAbsent: Bool, isLast: Bool) throws {
         var session = try PolicySession()
         let view = TileViewport.at(2000, 2000)
         let needed = session.pyramid.neededTiles(under: view, at: 8).map { TileKey(layer: 0, $0) }
-        session.resident = Set(needed.dropFirst(2))
+        session.resident = Set(isLast ? needed.dropLast(2) : needed.dropFirst(2))
         #expect(session.show(view).first.isEmpty)
-        if isAbsent { session.absent = [needed[0]] } else { session.lost = [needed[0]] }
-        let cover = try #require(session.pyramid.ancestor(of: needed[0].coordinate, at: 3))
+        let missing = isLast ? needed[needed.count - 1] : needed[0]
+        if isAbsent { session.absent = [missing] } else { session.lost = [missing] }
+        let cover = try #require(session.pyramid.ancestor(of: missing.coordinate, at: 3))
         #expect(session.show(view).first.map(\.key) == [TileKey(layer: 0, cover)])
         session.resident.insert(TileKey(layer: 0, cover))
         #expect(session.show(view).first.isEmpty)

@@ -85,6 +85,7 @@ import Testing
         let pyramid = try TilePyramid(
             worldWidth: 8000,
             worldHeight: 5000,
+            wrapsX: seed % 3 == 0,
             levels: scales.map {
                 PyramidLevel(
                     width: Int((8000 / $0).rounded(.up)),
@@ -103,7 +104,7 @@ import Testing
                 height: 1200,
                 rotation: random.oneIn(3) ? 0.5 : 0
             )
-            let tiles = pyramid.neededTiles(under: view, at: level).map { TileKey(layer: 0, $0) }
+            let tiles = pyramid.neededTiles(under: view, at: level).map { TileKey(layer: 3, $0) }
                 .filter { _ in !random.oneIn(4) }
             var states: [TileKey: TileResidency] = [:]
             func state(_ key: TileKey) -> TileResidency {
@@ -116,7 +117,7 @@ import Testing
             func ancestors(_ key: TileKey) -> [TileKey] {
                 (0..<level).reversed().reduce(into: [key]) { chain, _ in
                     guard let parent = pyramid.parent(of: chain[chain.count - 1].coordinate) else { return }
-                    chain.append(TileKey(layer: 0, parent))
+                    chain.append(TileKey(layer: 3, parent))
                 }.dropFirst().map { $0 }
             }
             let all = Set(tiles.flatMap(ancestors)).sorted { ($0.high, $0.low) < ($1.high, $1.low) }
@@ -127,7 +128,7 @@ import Testing
             let found = ResidentAncestors(
                 of: tiles,
                 target: PlanTarget(
-                    layer: 0,
+                    layer: 3,
                     pyramid: pyramid,
                     viewport: view,
                     level: level,
