@@ -207,11 +207,11 @@ struct ReplayArguments<Latency: LatencyFlag>: ParsableArguments {
     /// - Parameter policies: All policies that are replayed. Default: that of the options.
     func validate(_ options: ReplayOptions, policies: [PrefetchKind]? = nil) throws {
         try refusePipes(files, since: "--profile and --load-times are read more than once")
-        if !(policies ?? [options.prefetch]).contains(.tilecache) {
+        let replayed = policies ?? [options.prefetch]
+        if !replayed.contains(.tilecache) {
             let flag = profile != nil ? "--profile" : without.isEmpty ? nil : "--without"
             if let flag { throw ValidationError("\(flag) is for the policy 'tilecache', which is not replayed") }
         }
-        let replayed = policies ?? [options.prefetch]
         if !replayed.contains(where: \.takesEffort) {
             let flag = effort != usual.effort ? "--effort" : allowance.price != nil ? "--price" : nil
             if let flag { throw ValidationError(effortless: flag) }

@@ -138,24 +138,17 @@ const char *check_recorder(void) {
     NO_RECORDER(viewport_height = NAN);
     NO_RECORDER(world_width = INFINITY);
     NO_RECORDER(view_name = "\xff\xfe");
-    o = good;
-    o.world_width = 10.5;
-    o.world_height = 10;
-    EXPECT_ARGUMENT(tilecache_recorder_create(&o, &recorder));
-    o = good;
-    o.viewport_width = 5;
-    o.viewport_height = NAN;
-    EXPECT_ARGUMENT(tilecache_recorder_create(&o, &recorder));
+#define NO_RECORDER_OF(area, width, height) \
+    o = good; \
+    o.area##_width = width; \
+    o.area##_height = height; \
+    EXPECT_ARGUMENT(tilecache_recorder_create(&o, &recorder))
+    NO_RECORDER_OF(world, 10.5, 10);
+    NO_RECORDER_OF(viewport, 5, NAN);
     /* Readers refuse larger ones. */
     NO_RECORDER(tile_size = 65537);
-    o = good;
-    o.viewport_width = 1000001;
-    o.viewport_height = 10;
-    EXPECT_ARGUMENT(tilecache_recorder_create(&o, &recorder));
-    o = good;
-    o.world_width = 1099511627777.0;
-    o.world_height = 10;
-    EXPECT_ARGUMENT(tilecache_recorder_create(&o, &recorder));
+    NO_RECORDER_OF(viewport, 1000001, 10);
+    NO_RECORDER_OF(world, 1099511627777.0, 10);
     EXPECT(strcmp(tilecache_last_error(), "options->world must have whole numbers from 1 to 2^40, or 0 x 0, "
                                           "not 1099511627777.0 x 10.0") == 0);
     o.world_width = 1099511627776.0;

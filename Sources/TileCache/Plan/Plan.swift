@@ -99,8 +99,8 @@ package struct Wishes: Sendable {
     var urgent: [PlanEntry] = []
     /// The needed tiles in order of loading, without the hopeless ones; empty for screen order.
     var needed: [TileKey] = []
-    /// Needed tiles not worth a load: they will be out of view before it lands. In screen order, on
-    /// which the planner relies.
+    /// Needed tiles not worth a load: they will be out of view before it lands. In screen order: the
+    /// planner relies on it.
     package var hopeless: [TileKey] = []
     /// Worth of keeping tiles; takes precedence over that of loading them.
     var keepValues: [PlanEntry] = []

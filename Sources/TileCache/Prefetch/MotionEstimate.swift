@@ -271,11 +271,6 @@ struct EdgeTravel: Sendable {
     /// Travel of the upper and the lower edge.
     var down: AxisTravel { AxisTravel(from: view.minY, to: view.maxY, scale: scale, first: top, last: bottom) }
 
-    /// Fraction of the travel after which a tile is out of view. Huge if it never is.
-    func exit(of tile: PixelRect) -> Double {
-        min(across.exit(from: tile.minX, to: tile.maxX), down.exit(from: tile.minY, to: tile.maxY))
-    }
-
     /// Seconds until this fraction of the travel is done. Approximates -decay ln(1 - share) by a rational function,
     /// exact to the second order at 0 and within 4 % up to 0.8. Infinite from 0.95 on.
     func time(forShare share: Double) -> Double {

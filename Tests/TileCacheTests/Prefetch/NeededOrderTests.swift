@@ -53,8 +53,12 @@ import Testing
             )
             let least = outlook.latency + (outlook.isSaturated ? AdaptivePolicy.leastStay : 0)
             let leaving = needed.indices.filter { number in
-                let exit = outlook.travel.exit(of: outlook.rectangle(of: needed[number]))
-                return outlook.travel.isMoving && outlook.travel.time(forShare: exit) < least
+                let (tile, travel) = (outlook.rectangle(of: needed[number]), outlook.travel)
+                let exit = min(
+                    travel.across.exit(from: tile.minX, to: tile.maxX),
+                    travel.down.exit(from: tile.minY, to: tile.maxY)
+                )
+                return travel.isMoving && travel.time(forShare: exit) < least
             }
             let hopeless = policy.hopelessTiles(outlook)
             #expect(hopeless == leaving, "frame \(frame)")
