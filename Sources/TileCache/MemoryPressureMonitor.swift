@@ -6,8 +6,8 @@ import Dispatch
 /// `memory.pressure`) and `/proc/pressure/memory` once a second; on Apple systems it receives the system's
 /// notifications. A warning halves the limit in force, critical pressure quarters it: the coldest tiles are evicted at
 /// once, leased ones when they are released. After the pressure the limit grows back by half of its size at a time,
-/// five seconds apart. When this object is released, the whole limit is soon in force again. A program that detects
-/// pressure by other means calls ``TileCache/noteMemoryPressure(_:)``.
+/// five seconds apart. It also does if this object is released. A program that detects pressure by other means calls
+/// ``TileCache/noteMemoryPressure(_:)``.
 public final class MemoryPressureMonitor: @unchecked Sendable {
     // `@unchecked`: Dispatch's sources are thread-safe, but not declared so on every platform.
 
@@ -70,8 +70,6 @@ public final class MemoryPressureMonitor: @unchecked Sendable {
         #if canImport(Darwin)
             source.cancel()
         #endif
-        // After a reading in progress.
-        queue.async { [core] in core.value?.endPressure() }
     }
 
     private struct WeakCore: @unchecked Sendable {
@@ -84,25 +82,26 @@ public final class MemoryPressureMonitor: @unchecked Sendable {
 extension TileCache {
     /// Reports memory pressure that the program detected itself, instead of a ``MemoryPressureMonitor``.
     ///
-    /// Call it again about once a second until the cache is back at its limit.
+    /// One call is enough, such as in a handler of the system's warnings: a report expires. A warning halves the limit in
+    /// force, critical pressure quarters it. Five seconds after the last report of pressure the limit begins to grow back
+    /// by half of its size at a time, five seconds apart: it is whole again 10 seconds after a warning and 20 seconds
+    /// after critical pressure. While the pressure lasts, call it again at least every four seconds. `normal` is not
+    /// needed, and neither ends a report before its time nor that of a ``MemoryPressureMonitor``.
     public func noteMemoryPressure(_ level: MemoryPressureMonitor.Level) { core.notePressure(level) }
 }
 
 extension CacheCore {
-    /// Puts the whole limit in force again, since the pressure is no longer watched.
-    func endPressure() {
-        changeLimit { state in
-            guard state.pressure.share < 1 else { return false }
-            state.pressure = PressureRule()
-            return true
-        }
-    }
-
     func notePressure(_ level: MemoryPressureMonitor.Level) {
         let now = clock()
+        changePressure { $0.note(level, now: now) }
+    }
+
+    /// Changes the pressure, moves the pool to the limit that it leaves, and sets the time of its next step.
+    func changePressure(_ change: @Sendable (inout PressureRule) -> Void) {
         changeLimit { state in
             let before = state.pressure.share
-            state.pressure.note(level, now: now)
+            change(&state.pressure)
+            if state.due.setLimit(at: state.pressure.nextStep) { state.effects.setsTimer = true }
             return state.pressure.share != before
         }
     }

@@ -343,7 +343,7 @@ TILECACHE_API int64_t tilecache_automatic_byte_limit(void);
 /** Memory pressure of the system. */
 typedef int32_t tilecache_pressure;
 enum {
-    /** No pressure: the whole limit is in force. */
+    /** No pressure. */
     TILECACHE_PRESSURE_NORMAL = 0,
     /** Release memory that is cheap to release: half of the limit is in force. */
     TILECACHE_PRESSURE_WARNING = 1,
@@ -358,7 +358,7 @@ enum {
  * system's notifications. Evicts the coldest tiles at once and leased ones when they are released. When the pressure
  * ends, the limit returns in steps.
  *
- * @param watches false stops watching; the whole limit soon is in force again.
+ * @param watches false stops watching; the limit then returns in the same steps.
  * @return TILECACHE_ERROR_SHUT_DOWN if watching is to start after the shutdown.
  */
 TILECACHE_API tilecache_status tilecache_watch_memory_pressure(tilecache_cache *cache, int32_t watches);
@@ -366,7 +366,11 @@ TILECACHE_API tilecache_status tilecache_watch_memory_pressure(tilecache_cache *
 /**
  * Reports memory pressure that the program detected by other means than tilecache_watch_memory_pressure().
  *
- * Call it again about once a second until the cache is back at its limit.
+ * One call is enough, such as in a handler of the system's warnings: a report expires. A warning halves the limit in
+ * force, critical pressure quarters it. Five seconds after the last report of pressure the limit begins to grow back by
+ * half of its size at a time, five seconds apart: it is whole again 10 seconds after a warning and 20 seconds after
+ * critical pressure. While the pressure lasts, call it again at least every four seconds. TILECACHE_PRESSURE_NORMAL is
+ * not needed, and does not end a report before its time.
  *
  * @param pressure a TILECACHE_PRESSURE; other values return TILECACHE_ERROR_INVALID_ARGUMENT.
  */

@@ -19,7 +19,7 @@ struct StressEnding {
         run.shared.calm.raise()
         for id in run.allLayerIDs { cache.unpin(id) }
         run.setLimit(quarters: 4)
-        endPressure()
+        waitForPressure()
         run.dropViews()
         for id in run.allLayerIDs { checkProgress(of: id) }
         checkRest()
@@ -39,9 +39,8 @@ struct StressEnding {
         return true
     }
 
-    /// Ends the pressure: the cache has its whole limit again.
-    private func endPressure() {
-        _ = MemoryPressureMonitor(of: run.cache)
+    /// Waits for the end of the reported pressure: the cache has its whole limit again.
+    private func waitForPressure() {
         var limit = 0
         let isWhole = wait(microseconds: 5000) {
             limit = run.cache.statistics.memory.limit.bytes

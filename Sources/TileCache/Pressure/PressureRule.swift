@@ -1,4 +1,7 @@
 /// Fraction of its limit that a cache uses under memory pressure, and its return. Pure: the time is a parameter.
+///
+/// A note of pressure holds for ``stepTime``. Without a further one the share returns in steps: a program that notes
+/// pressure once has the whole limit again after 10 seconds for a warning, and 20 for critical pressure.
 struct PressureRule: Sendable, Hashable {
     /// Fractions of the limit under a warning and under critical pressure. Chosen, not measured: halving twice keeps
     /// the tiles on screen of a limit of four screens.
@@ -14,16 +17,21 @@ struct PressureRule: Sendable, Hashable {
     /// Time at which the share last changed, or pressure was last seen.
     private var since: Int64 = 0
 
-    /// Notes the present level; call it repeatedly as long as ``share`` is less than 1.
+    /// Time of the next step back, if no pressure is noted until then; `.max` if there is none.
+    var nextStep: Int64 { share < 1 ? since + Self.stepTime : .max }
+
+    /// Notes the present level. `normal` takes a step back if it is due, and no more.
     mutating func note(_ level: MemoryPressureMonitor.Level, now: Int64) {
-        if level != .normal {
-            share = min(share, level == .critical ? Self.criticalShare : Self.warningShare)
-            since = now
-            return
-        }
+        guard level != .normal else { return advance(now: now) }
+        share = min(share, level == .critical ? Self.criticalShare : Self.warningShare)
+        since = now
+    }
+
+    /// Takes the next step back if it is due; one step, however late.
+    mutating func advance(now: Int64) {
         // A clock that went back restarts the wait.
         if now < since { since = now }
-        guard share < 1, now - since >= Self.stepTime else { return }
+        guard now >= nextStep else { return }
         share = min(share * Self.step, 1)
         since = now
     }

@@ -245,12 +245,13 @@ final class CacheCore: Sendable {
 
     private func doWhatIsDue() {
         let now = clock()
-        let watches = perform { state -> Bool in
+        let due = perform { state in
             let due = state.due.takeDue(now: now)
             if due.plan { state.effects.plans = true }
-            return due.watch
+            return due
         }
-        if watches { watch() }
+        if due.watch { watch() }
+        if due.limit { changePressure { $0.advance(now: now) } }
         setTimer()
     }
 

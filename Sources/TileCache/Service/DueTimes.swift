@@ -1,4 +1,4 @@
-/// Times of the next plan and the next check for stuck loads. They share one timer.
+/// Times of the next plan, the next check for stuck loads and the next step of the limit. They share one timer.
 struct DueTimes: Sendable {
     /// Granularity of plan times, in nanoseconds, so that nearly simultaneous retries share a plan.
     static let step: Int64 = 50_000_000
@@ -8,11 +8,13 @@ struct DueTimes: Sendable {
     /// Time when the newest plan expires.
     private var planned = Int64.max
     private var watch = Int64.max
+    /// Time of the next step of the limit towards its full size, after memory pressure.
+    private var limit = Int64.max
     /// Time that the timer is set to.
     private var timer = Int64.max
     private var isTimerQueued = false
 
-    var earliest: Int64 { min(asked, planned, watch) }
+    var earliest: Int64 { min(asked, planned, watch, limit) }
     var isWatched: Bool { watch != .max }
 
     /// Requests a plan at a time or soon after. Returns whether the timer has to be set.
@@ -33,6 +35,12 @@ struct DueTimes: Sendable {
         return requestTimer()
     }
 
+    /// Sets the time of the limit's next step, `.max` for never. Returns whether the timer has to be set.
+    mutating func setLimit(at time: Int64) -> Bool {
+        limit = time
+        return requestTimer()
+    }
+
     private mutating func requestTimer() -> Bool {
         guard !isTimerQueued, earliest < timer else { return false }
         isTimerQueued = true
@@ -48,12 +56,13 @@ struct DueTimes: Sendable {
     }
 
     /// Takes what is due after the timer has fired.
-    mutating func takeDue(now: Int64) -> (plan: Bool, watch: Bool) {
+    mutating func takeDue(now: Int64) -> (plan: Bool, watch: Bool, limit: Bool) {
         timer = .max
-        let due = (plan: min(asked, planned) <= now, watch: watch <= now)
+        let due = (plan: min(asked, planned) <= now, watch: watch <= now, limit: limit <= now)
         if asked <= now { asked = .max }
         if planned <= now { planned = .max }
         if watch <= now { watch = .max }
+        if limit <= now { limit = .max }
         return due
     }
 

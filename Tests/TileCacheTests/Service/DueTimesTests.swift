@@ -21,7 +21,7 @@ import Testing
         timers.append(due.takeTimer())
         #expect(asked == [true, false, false])
         #expect(timers == [nil, step, nil, step, nil])
-        #expect(early == (false, false) && late == (true, false))
+        #expect(early == (false, false, false) && late == (true, false, false))
         #expect(due.earliest == .max)
     }
 
@@ -38,7 +38,7 @@ import Testing
         // In between it is disarmed.
         #expect(timers == [3 * step, .max, 5])
         let watch = due.takeDue(now: 5)
-        #expect(watch == (false, true) && !due.isWatched)
+        #expect(watch == (false, true, false) && !due.isWatched)
     }
 
     /// A plan that expires asks for one plan.
@@ -46,7 +46,22 @@ import Testing
         var due = DueTimes()
         _ = due.setPlan(at: step)
         let (early, late) = (due.takeDue(now: step - 1), due.takeDue(now: step))
-        #expect(early == (false, false) && late == (true, false) && due.earliest == .max)
+        #expect(early == (false, false, false) && late == (true, false, false) && due.earliest == .max)
+    }
+
+    /// The limit's next step is due to the nanosecond, and may be put off or called off.
+    @Test func theNextStepOfTheLimitReplacesTheOneBefore() {
+        var due = DueTimes()
+        let isTold = due.setLimit(at: 7)
+        var timers = [due.takeTimer()]
+        let isToldOfLater = due.setLimit(at: 9)
+        let (early, late) = (due.takeDue(now: 8), due.takeDue(now: 9))
+        #expect(isTold && !isToldOfLater && early == (false, false, false) && late == (false, false, true))
+        let isToldAgain = due.setLimit(at: 11)
+        timers.append(due.takeTimer())
+        _ = due.setLimit(at: .max)
+        timers.append(due.takeTimer())
+        #expect(isToldAgain && timers == [7, 11, .max] && due.earliest == .max)
     }
 
     @Test(arguments: [Int64.min, -1, 0, 1, .max - 1, .max]) func anyTimeIsATime(time: Int64) {

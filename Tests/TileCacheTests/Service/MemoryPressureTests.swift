@@ -173,30 +173,84 @@ import Testing
         // A limit that the renderer sets later is reduced in the same way.
         cache.byteLimit = .mebibytes(4)
         #expect(cache.statistics.memory.limit.bytes == 2 << 20)
-        for _ in 0..<2 {
-            steps.spend(nanoseconds: 6_000_000_000)
-            cache.noteMemoryPressure(.normal)
-        }
-        #expect(cache.statistics.memory.limit.bytes == 4 << 20)
+        #expect(steps.reaches { cache.statistics.memory.limit.bytes == 4 << 20 })
         view.update(ServiceSetup.viewport(600, 700))
         #expect(steps.reaches { view.frame().missingTileCount == 0 })
     }
 
-    @Test func aMonitorAsksAndEndsWithItsHolder() throws {
-        let cache = try TileCache(byteLimit: .mebibytes(2))
-        let asked = Lock(0)
-        var monitor: MemoryPressureMonitor? = MemoryPressureMonitor(of: cache, every: .milliseconds(1)) {
-            asked.withLock { $0 += 1 }
-            return .critical
+    /// One report is all that an application makes. The limit comes back by the cache's own timer, also at rest; what
+    /// follows a report changes nothing, and a later report begins anew.
+    @Test(arguments: [false, true]) func aReportExpires(isRepeated: Bool) throws {
+        let steps = StepScheduler.calm()
+        steps.takesTime = false
+        let cache = try steps.cache(byteLimit: .mebibytes(64))
+        let second: Int64 = 1_000_000_000
+        let start = steps.now
+        /// Limits in MiB, each with the seconds since the start from which it is in force.
+        func limits(until end: Int64) -> [[Double]] {
+            var found: [[Double]] = []
+            for time in stride(from: steps.now, through: start + end * second, by: Int(second / 4)) {
+                steps.spend(nanoseconds: time - steps.now)
+                #expect(steps.runAll())
+                if isRepeated { cache.noteMemoryPressure(.normal) }
+                let limit = Double(cache.statistics.memory.limit.bytes) / 1_048_576
+                if found.last?[1] != limit { found.append([Double(time - start) / 1e9, limit]) }
+            }
+            return found
         }
-        #if os(Linux)
-            #expect(eventually { cache.statistics.memory.limit.bytes == 512 << 10 })
-            #expect(asked.withLock { $0 } > 0)
-        #endif
-        withExtendedLifetime(monitor) {}
-        monitor = nil
-        // Without the watch the limit would never be restored.
-        #expect(eventually { cache.statistics.memory.limit.bytes == 2 << 20 })
-        #expect(cache.shutdown())
+        cache.noteMemoryPressure(.critical)
+        #expect(limits(until: 30) == [[0, 16], [5, 24], [10, 36], [15, 54], [20, 64]])
+        #expect(steps.pendingTimers == 0)
+        // A warning in a recovery puts off its next step, and takes nothing back.
+        cache.noteMemoryPressure(.critical)
+        #expect(limits(until: 36) == [[30, 16], [35, 24]])
+        cache.noteMemoryPressure(.warning)
+        #expect(limits(until: 60) == [[36, 24], [41, 36], [46, 54], [51, 64]])
+        cache.noteMemoryPressure(.warning)
+        #expect(limits(until: 80) == [[60, 32], [65, 48], [70, 64]])
+        #expect(steps.pendingTimers == 0)
+        cache.noteMemoryPressure(.warning)
+        #expect(cache.shutdown() && steps.pendingTimers == 0)
     }
+
+    /// A timer that is late, as after a computer's sleep, takes one step.
+    @Test func aLateTimerTakesOneStep() throws {
+        let steps = StepScheduler.calm()
+        let cache = try steps.cache(byteLimit: .mebibytes(64))
+        cache.noteMemoryPressure(.critical)
+        #expect(steps.runAll())
+        steps.spend(nanoseconds: 3_600_000_000_000)
+        #expect(steps.runAll())
+        #expect(cache.statistics.memory.limit == .mebibytes(24))
+        #expect(steps.reaches { cache.statistics.memory.limit == .mebibytes(64) })
+    }
+
+    #if os(Linux)
+        @Test func aMonitorAsksAndEndsWithItsHolder() throws {
+            let steps = StepScheduler.calm()
+            let cache = try steps.cache(byteLimit: .mebibytes(2))
+            let asked = DispatchSemaphore(value: 0)
+            // Its own timer is real; its readings are taken to the cache's thread.
+            var monitor: MemoryPressureMonitor? = MemoryPressureMonitor(of: cache, every: .milliseconds(1)) {
+                asked.signal()
+                return .normal
+            }
+            asked.wait()
+            withExtendedLifetime(monitor) {}
+            monitor = nil
+            // What it noted last holds for its time: other reports are not ended with it.
+            cache.noteMemoryPressure(.critical)
+            #expect(cache.statistics.memory.limit.bytes == 512 << 10)
+            #expect(steps.reaches { cache.statistics.memory.limit.bytes == 2 << 20 })
+            #expect(cache.shutdown())
+        }
+
+        @Test func whatAMonitorReadsLowersTheLimit() throws {
+            let cache = try TileCache(byteLimit: .mebibytes(2))
+            let monitor = MemoryPressureMonitor(of: cache, every: .milliseconds(1)) { .critical }
+            #expect(eventually { cache.statistics.memory.limit.bytes == 512 << 10 })
+            withExtendedLifetime(monitor) {}
+            #expect(cache.shutdown())
+        }
+    #endif
 }

@@ -263,7 +263,10 @@ import Testing
             )
         }
         let held = holdsFrames ? HeldFrame() : nil
+        var isUnderPressure = false
         func draw(_ frames: Int, from first: Int = 31) {
+            // It lasts: a report that is not repeated expires.
+            if isUnderPressure { cache.noteMemoryPressure(.critical) }
             self.draw(frames, every: 16_666_667, of: view, cache, service, holding: held) { frame in
                 guard namesTiles else { return place(first + frame) }
                 let tiles = pyramid.neededTiles(under: place(first + frame), at: 6)
@@ -275,7 +278,7 @@ import Testing
         // Frames held by a renderer take room that others need.
         let kept = seed < 200 ? nil : view.frame()
         draw(15, from: 15)
-        if isCritical { cache.noteMemoryPressure(.critical) }
+        isUnderPressure = isCritical
         draw(125)
         let count = service.requests.count
         draw(60)
@@ -286,7 +289,8 @@ import Testing
         #expect(cache.core.lock.withLock { $0.pool.queue.epoch } == plans, comment)
         #expect(cache.statistics.loadsInFlight == 0, comment)
         cache.byteLimit = .bytes(limit * layerCount * 4)
-        cache.core.endPressure()
+        isUnderPressure = false
+        cache.core.changePressure { $0 = PressureRule() }
         draw(125)
         withExtendedLifetime(kept) {}
         guard seed < 200 else { return }
