@@ -37,6 +37,16 @@ struct RangeClient: Sendable {
     }
 
     static var opening: RangeClient { RangeClient(isDemand: true, isOpening: true) }
+
+    /// Gets bytes that are at hand, if the cache has room for them.
+    func held(_ range: Range<Int>, _ name: String, _ counter: SourceCounter, _ get: () -> RangeEnd) -> RangeEnd {
+        guard hold(range.count) else {
+            let failure = TileLoadFailure(.noRoom, "the cache has no room for \(range.count) encoded bytes")
+            counter.count(failure, of: name)
+            return .failed(.transient(retryAfter: .seconds(1)), failure)
+        }
+        return get()
+    }
 }
 
 /// Reads byte ranges of one unchanging file, on a disk or on a web server.
@@ -55,45 +65,54 @@ final class ByteRangeReader: Sendable {
     let size: Int
     /// What identifies the file's present content.
     let dataSet: [String]
-    /// Whether stores may keep what was read.
-    let isStorable: Bool
     let counter: SourceCounter
     private let origin: Origin
 
-    /// Opens a file and reads its beginning, with one request.
+    /// Opens a file and reads its beginning, with one request, or with three if the server refuses to answer one that
+    /// reaches beyond the file's end.
     ///
     /// - Parameters:
     ///   - place: A path, or an address of http or https.
     ///   - expected: What the file should be, for messages.
     ///   - count: Bytes to read; fewer if the file is shorter.
+    ///   - least: Bytes that each such file has.
     ///   - http: Options of requests; those for tiles with addresses of their own are ignored.
     static func open(
         _ place: String,
         expecting expected: String,
         first count: Int,
+        least: Int,
         http: HTTPTileOptions,
         counter: SourceCounter
     ) throws(TileSourceError) -> (reader: ByteRangeReader, beginning: [UInt8]) {
         try http.check(place)
         guard isAddress(place) else {
             let file = try LocalRanges(place, expecting: expected, counter: counter)
-            let reader = ByteRangeReader(place, .file(file), size: file.size, file.dataSet, isStorable: true, counter)
+            let reader = ByteRangeReader(place, .file(file), size: file.size, file.dataSet, counter)
             return (reader, try reader.readNow(0..<min(count, file.size)))
         }
         guard let ranges = HTTPRanges(place, http, counter: counter) else {
             throw TileSourceError(place, "libcurl cannot begin")
         }
-        let bytes: [UInt8]
-        do {
-            bytes = try wait(place) { _ = ranges.read(0..<count, for: .opening, then: $0) }
+        do throws(TileSourceError) {
+            var bytes = try wait(place) { _ = ranges.read(0..<count, least: least, for: .opening, then: $0) }
+            guard let pin = ranges.pin else { throw TileSourceError(place, "there is no answer") }
+            let reader = ByteRangeReader(place, .server(ranges), size: pin.size, [place] + pin.names, counter)
+            if bytes.count < min(count, pin.size) { bytes += try reader.readNow(bytes.count..<min(count, pin.size)) }
+            return (reader, bytes)
         } catch {
             ranges.stop()
             throw error
         }
-        guard let pin = ranges.pin else { throw TileSourceError(place, "there is no answer") }
-        let names = [place, "\(pin.size) bytes", pin.entityTag ?? "no ETag", pin.lastModified ?? "no Last-Modified"]
-        let isStorable = ranges.isStorable
-        return (ByteRangeReader(place, .server(ranges), size: pin.size, names, isStorable: isStorable, counter), bytes)
+    }
+
+    /// Opens a source, and a second time if its file changed meanwhile: nothing of it is used yet.
+    static func unchanged<Source>(_ open: () throws(TileSourceError) -> Source) throws(TileSourceError) -> Source {
+        do { return try open() } catch { guard error.cause == .changed else { throw error } }
+        do { return try open() } catch {
+            guard error.cause == .changed, isAddress(error.subject) else { throw error }
+            throw TileSourceError(error.subject, TileLoadFailure(.changed, RangeRule.changedTwice))
+        }
     }
 
     private init(
@@ -101,11 +120,9 @@ final class ByteRangeReader: Sendable {
         _ origin: Origin,
         size: Int,
         _ dataSet: [String],
-        isStorable: Bool,
         _ counter: SourceCounter
     ) {
-        (self.name, self.origin, self.size, self.dataSet) = (name, origin, size, dataSet)
-        (self.isStorable, self.counter) = (isStorable, counter)
+        (self.name, self.origin, self.size, self.dataSet, self.counter) = (name, origin, size, dataSet, counter)
     }
 
     /// Whether the text is the address of a file on a server rather than a path.
@@ -114,13 +131,19 @@ final class ByteRangeReader: Sendable {
         return lower.hasPrefix("http://") || lower.hasPrefix("https://")
     }
 
-    /// Whether the file has been found to be another one than was opened.
-    var isChanged: Bool {
+    /// What has been found to be wrong with the file or its server; `nil` if nothing has.
+    var warning: String? {
         switch origin {
-        case .file(let file): file.isChanged
-        case .server(let server): server.isChanged
+        case .file(let file): file.isChanged ? RangeRule.changed : nil
+        case .server(let server): server.warning
         }
     }
+
+    /// Whether stores may keep what was read.
+    var isStorable: Bool { if case .server(let server) = origin { server.isStorable } else { true } }
+
+    /// Bytes of the file that stay in memory.
+    var heldBytes: Int { if case .server(let server) = origin { server.heldBytes } else { 0 } }
 
     /// Whether reads return later, on other threads.
     var isRemote: Bool { if case .server = origin { true } else { false } }
@@ -170,7 +193,7 @@ final class ByteRangeReader: Sendable {
         read { answer.set($0) }
         switch answer.wait() {
         case .bytes(let bytes): return bytes
-        case .failed(_, let failure): throw TileSourceError(name, failure.message)
+        case .failed(_, let failure): throw TileSourceError(name, failure)
         case .cancelled: throw TileSourceError(name, "it was cancelled")
         }
     }

@@ -11,10 +11,19 @@ struct HTTPCacheHeaders: Equatable {
     var lastModified: String?
     var contentRange: String?
     var contentEncoding: String?
+    /// Bytes of the body, if the server says so.
+    var contentLength: Int?
+    /// Whether the server answers byte ranges (`Accept-Ranges`), as it says.
+    var acceptsRanges = false
+    /// Whether the answer has passed a proxy or a cache: `Via`, `X-Cache` and names that begin so.
+    var isForwarded = false
     /// Whether no later request is sure to get the same answer: `Vary: *`.
     var variesAlways = false
     /// Whether there is a `Location`; libcurl reads it.
     var hasLocation = false
+
+    /// Whether the next answer may be a part of a file though this one is all of it.
+    var mayHaveRanges: Bool { acceptsRanges || isForwarded || age != nil }
 
     /// Maximum bytes of a line, other than of `Cache-Control`, whose omission would prolong the validity.
     private static let longestLine = 1024
@@ -34,6 +43,10 @@ struct HTTPCacheHeaders: Equatable {
         case "last-modified" where isShort: lastModified = Self.value(line[(colon + 1)...])
         case "content-range": contentRange = isShort ? Self.value(line[(colon + 1)...]) : ""
         case "content-encoding": contentEncoding = isShort ? Self.value(line[(colon + 1)...]) : "?"
+        case "content-length": contentLength = isShort ? Int(Self.value(line[(colon + 1)...])) : nil
+        case "accept-ranges": acceptsRanges = isShort && Self.value(line[(colon + 1)...]).lowercased() == "bytes"
+        case "via": isForwarded = true
+        case _ where name.hasPrefix("x-cache"): isForwarded = true
         case "location": hasLocation = true
         case "vary": variesAlways = variesAlways || Self.value(line[(colon + 1)...]).contains("*")
         default: break

@@ -116,7 +116,7 @@ final class HTTPEngine: @unchecked Sendable {
             if mail.isStopped || (isIdle && mail.jobs.isEmpty) { mail.isRunning = false }
             return mail
         }
-        for job in news.jobs { waiting.append(HTTPFetch(job, wallClock: wallClock)) }
+        for job in news.jobs { waiting.append(HTTPFetch(job, options, wallClock: wallClock)) }
         if !news.unwanted.isEmpty {
             let unwanted = Set(news.unwanted.map { ObjectIdentifier($0) })
             for fetch in waiting + active.values where unwanted.contains(ObjectIdentifier(fetch.job)) {
@@ -170,12 +170,17 @@ final class HTTPEngine: @unchecked Sendable {
     }
 
     private func end(_ fetch: HTTPFetch, _ outcome: FetchEnd) {
+        if case .failed = outcome, fetch.job.asksAnew() {
+            fetch.dropBody()
+            fetch.turns += 1
+            return waiting.append(fetch)
+        }
         if case .failed(let cause, let message, _, _) = outcome {
             counter.count(TileLoadFailure(cause, message), of: fetch.job.name)
             fetch.dropBody()
             if let wait = rule.wait(
                 after: outcome,
-                attempts: fetch.attempts,
+                attempts: fetch.attempts - fetch.turns,
                 isOpening: fetch.job.isOpening,
                 dice: .random(in: 0...1)
             ) {

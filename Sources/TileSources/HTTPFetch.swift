@@ -12,6 +12,8 @@ final class HTTPFetch {
     private let stored: TileStoreFreshness?
     private(set) var body: [UInt8] = []
     private(set) var attempts = 0
+    /// Attempts that ended in another one at once.
+    var turns = 0
     /// Address of the transfer: the job's, or the target of a redirection.
     private(set) var current = ""
     private var redirections = 0
@@ -40,6 +42,7 @@ final class HTTPFetch {
     /// What libcurl says of the transfer's failure, more than its code tells.
     private let said = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
     private let limit: Int
+    private let options: HTTPTileOptions
     /// Whether the job wants the answer's body; `nil` until it begins.
     private var isWanted: Bool?
     /// Bytes that the cache counts for this job.
@@ -49,8 +52,8 @@ final class HTTPFetch {
 
     typealias OpaqueCurl = UnsafeMutableRawPointer
 
-    init(_ job: any HTTPJob, wallClock: @escaping @Sendable () -> Int64) {
-        self.job = job
+    init(_ job: any HTTPJob, _ options: HTTPTileOptions, wallClock: @escaping @Sendable () -> Int64) {
+        (self.job, self.options) = (job, options)
         self.wallClock = wallClock
         (address, limit) = (job.address, job.limit)
         kept = job.kept
@@ -165,6 +168,18 @@ final class HTTPFetch {
         let status = transfer.map { tile_curl_status($0) } ?? 0
         let retryAfter = transfer.map { tile_curl_retry_after($0) } ?? 0
         let reason = String(cString: curl_easy_strerror(result))
+        var head = HTTPAnswerHead(
+            status: status,
+            headers: answer,
+            retryAfterSeconds: retryAfter,
+            bodyCount: body.count
+        )
+        // What the head of an answer says counts more than that its body is cut off.
+        if result != CURLE_OK, result != CURLE_WRITE_ERROR, hasHeaders, status >= 200, !followed.contains(status) {
+            head.isCutOff = true
+            let end = jobEnd(head)
+            if case .failed(.truncated, _, _, _) = end {} else if end != .delivered || job.knowsItsBytes { return end }
+        }
         switch result {
         // Unread parts of an answer that is not wanted do not matter.
         case CURLE_OK, CURLE_WRITE_ERROR:
@@ -173,12 +188,7 @@ final class HTTPFetch {
                 hops.append((ownFreshness(options), status == 301 || status == 308))
                 return RetryRule.end(redirectedTo: target, number: redirections + 1)
             }
-            let end = job.end(
-                HTTPAnswerHead(status: status, headers: answer, retryAfterSeconds: retryAfter, bodyCount: body.count),
-                options
-            )
-            guard end == .notModified, !isConditional else { return end }
-            return .failed(.status, message: "the status 304 was not asked for", mayPass: false)
+            return jobEnd(head)
         // What came is no answer: often it belongs to the answer before it on the connection, which is closed now.
         case CURLE_UNSUPPORTED_PROTOCOL where HTTPAddress(current) != nil:
             return .failed(.connection, message: "\(reason): an answer of HTTP was expected", mayPass: true)
@@ -198,6 +208,12 @@ final class HTTPFetch {
             return Self.tooManyHeaders
         default: return .failed(.connection, message: reason, mayPass: true)
         }
+    }
+
+    private func jobEnd(_ head: HTTPAnswerHead) -> FetchEnd {
+        let end = job.end(head, options)
+        guard end == .notModified, !isConditional else { return end }
+        return .failed(.status, message: "the status 304 was not asked for", mayPass: false)
     }
 
     /// Until when the answer is valid, with the redirections on the way to it.
@@ -271,7 +287,8 @@ final class HTTPFetch {
         guard isWanted else { return takeOther(data.count) }
         let needed = body.count + data.count
         guard needed <= limit else {
-            refusal = .failed(.tooLarge, message: "more than \(limit) bytes came", mayPass: false)
+            let head = HTTPAnswerHead(status: status, headers: answer, bodyCount: needed)
+            refusal = job.end(tooLong: head, options)
             return false
         }
         if needed > held {

@@ -7,6 +7,8 @@ struct HTTPAnswerHead {
     var retryAfterSeconds = 0
     /// Bytes of the body so far.
     var bodyCount = 0
+    /// Whether the body has ended before its end.
+    var isCutOff = false
 }
 
 /// What an ``HTTPEngine`` fetches; it receives how that ended.
@@ -46,8 +48,20 @@ protocol HTTPJob: AnyObject, Sendable {
     /// Whether a status means that there is nothing, even that of a redirection. Default: never; it is followed.
     func isAbsence(_ status: Int, _ options: HTTPTileOptions) -> Bool
 
-    /// Determines how a whole answer ends.
+    /// Determines how a whole answer ends, or one that is cut off.
     func end(_ answer: HTTPAnswerHead, _ options: HTTPTileOptions) -> FetchEnd
+
+    /// Whether ``end(_:_:)`` knows which bytes there are to be, so that one that is cut off may have them all. Default:
+    /// `false`.
+    var knowsItsBytes: Bool { get }
+
+    /// Determines how an answer ends whose body is longer than ``limit``. Default: as a failure.
+    func end(tooLong answer: HTTPAnswerHead, _ options: HTTPTileOptions) -> FetchEnd
+
+    /// Whether another request is to be sent at once, in place of the failure. Default: never.
+    ///
+    /// Called once after ``end(_:_:)`` has failed. It is for each job to see that this has an end.
+    func asksAnew() -> Bool
 
     /// An attempt has failed; the fetch waits for the next one, without a connection.
     func rest()
@@ -66,6 +80,11 @@ extension HTTPJob {
     var stored: TileStoreFreshness? { nil }
 
     func isAbsence(_ status: Int, _ options: HTTPTileOptions) -> Bool { false }
+    var knowsItsBytes: Bool { false }
+    func end(tooLong answer: HTTPAnswerHead, _ options: HTTPTileOptions) -> FetchEnd {
+        .failed(.tooLarge, message: "more than \(limit) bytes came", mayPass: false)
+    }
+    func asksAnew() -> Bool { false }
     func rest() {}
 }
 

@@ -5,6 +5,7 @@ import TileCache
 final class HTTPRanges: Sendable {
     private struct Waiter {
         var client: RangeClient
+        var least: Int
         var then: @Sendable (RangeEnd) -> Void
     }
 
@@ -21,6 +22,10 @@ final class HTTPRanges: Sendable {
         var pin: RangePin?
         var isChanged = false
         var isStorable = true
+        /// All bytes of a short file that came as a whole: a server without ranges is not asked again.
+        var file: [UInt8]?
+        /// Whether requests ask caches to pass them on: one has answered with the whole file.
+        var isPastCaches = false
 
         /// Takes the reads that wait out. Of a file that has changed nothing more is requested.
         mutating func takeUnwanted() -> Unwanted {
@@ -57,16 +62,35 @@ final class HTTPRanges: Sendable {
     /// The file that was opened; `nil` before the first answer.
     var pin: RangePin? { state.withLock { $0.pin } }
     var isChanged: Bool { state.withLock { $0.isChanged } }
-    /// Whether the server lets stores keep the file.
-    var isStorable: Bool { state.withLock { $0.isStorable } }
+    /// Whether stores may keep what was read: the server lets them, and a file that replaces this one can be told from it.
+    var isStorable: Bool { state.withLock { $0.isStorable && $0.pin?.isIdentified == true } }
+    /// Bytes in memory as long as the file is open.
+    var heldBytes: Int { state.withLock { $0.file?.count ?? 0 } }
+
+    /// What is wrong with the file or its server; `nil` if nothing is.
+    var warning: String? {
+        state.withLock { state in
+            if state.isChanged { return RangeRule.changedOnServer }
+            return state.pin.map(\.isIdentified) == false ? RangeRule.unidentified : nil
+        }
+    }
 
     /// Reads a range. The first read is to end before the next begins.
+    ///
+    /// - Parameter least: Bytes of the first read that suffice: a server may refuse to answer one that reaches beyond the
+    ///   file's end.
     func read(
         _ range: Range<Int>,
+        least: Int = 1,
         for client: RangeClient,
         then: @escaping @Sendable (RangeEnd) -> Void
     ) -> RangeRead {
-        let waiter = Waiter(client: client, then: then)
+        if let file = state.withLock({ $0.file }) {
+            let end = client.held(range, name(of: range), counter) { .bytes(Array(file[range])) }
+            queues.next.async { then(end) }
+            return RangeRead()
+        }
+        let waiter = Waiter(client: client, least: least, then: then)
         let id = state.withLock { state -> Int? in
             guard !state.isChanged else { return nil }
             state.nextID += 1
@@ -83,7 +107,7 @@ final class HTTPRanges: Sendable {
     }
 
     private func failAsChanged(_ waiter: Waiter, _ range: Range<Int>) {
-        let failure = TileLoadFailure(.changed, RangeRule.changed)
+        let failure = TileLoadFailure(.changed, RangeRule.changedOnServer)
         counter.count(failure, of: name(of: range))
         queues.next.async { waiter.then(.failed(.permanent, failure)) }
     }
@@ -118,8 +142,10 @@ final class HTTPRanges: Sendable {
                 let isFree = state.jobs.count < options.connections
                 let hasSpare = state.jobs.count - state.resting.count < options.connections
                 guard isFree || (hasSpare && state.queue.hasDemand), let group = state.queue.next() else { return nil }
-                let clients = group.reads.compactMap { state.waiters[$0.id]?.client }
-                let job = HTTPRangeJob(self, group, clients, pin: state.pin)
+                let waiters = group.reads.compactMap { state.waiters[$0.id] }
+                let least = waiters.map(\.least).max() ?? 1
+                let question = RangeQuestion(range: group.range, pin: state.pin, least: least)
+                let job = HTTPRangeJob(self, group, waiters.map(\.client), question, isPastCaches: state.isPastCaches)
                 state.jobs[ObjectIdentifier(job)] = job
                 return job
             }
@@ -155,6 +181,9 @@ final class HTTPRanges: Sendable {
         if let waiter { queues.next.async { waiter.then(.cancelled) } }
     }
 
+    /// Lets further requests pass caches.
+    func passCaches() { state.withLock { $0.isPastCaches = true } }
+
     /// Ends a request, which delivered its group's bytes, or the first part of them if the file is shorter.
     ///
     /// - Parameter refused: Reads for which there is no room: the others of the group wait again.
@@ -162,12 +191,17 @@ final class HTTPRanges: Sendable {
         _ job: HTTPRangeJob,
         _ end: RangeEnd,
         refused: Set<Int> = [],
-        answer: (pin: RangePin, isStorable: Bool)? = nil
+        answer: (pin: RangePin, isFile: Bool, isStorable: Bool)? = nil
     ) {
         let (ended, unwanted) = state.withLock { state -> ([Ended], Unwanted?) in
             state.jobs.removeValue(forKey: ObjectIdentifier(job))
             state.resting.remove(ObjectIdentifier(job))
-            if state.pin == nil, let answer { (state.pin, state.isStorable) = (answer.pin, answer.isStorable) }
+            if let answer, state.pin == nil {
+                (state.pin, state.isStorable) = (answer.pin, answer.isStorable)
+                if answer.isFile, case .bytes(let file) = end { state.file = file }
+            } else if let answer {
+                state.pin?.confirm(answer.pin)
+            }
             if case .failed(_, let failure) = end, failure.cause == .changed { state.isChanged = true }
             var ended: [Ended] = []
             for var read in job.group.reads {
@@ -196,101 +230,4 @@ extension RangeEnd {
         let start = range.lowerBound - whole.lowerBound
         return .bytes(Array(bytes[start..<start + range.count]))
     }
-}
-
-/// One request for a group of reads.
-final class HTTPRangeJob: HTTPJob {
-    let group: RangeQueue.Group
-    private let ranges: HTTPRanges
-    private let clients: [RangeClient]
-    private let pin: RangePin?
-
-    private struct State {
-        var isHeld = false
-        var isUnwanted = false
-        /// Reads for which there is no room.
-        var refused: Set<Int> = []
-        var handler: (@Sendable () -> Void)?
-    }
-
-    private let state = Lock(State())
-
-    init(_ ranges: HTTPRanges, _ group: RangeQueue.Group, _ clients: [RangeClient], pin: RangePin?) {
-        (self.ranges, self.group, self.clients, self.pin) = (ranges, group, clients, pin)
-    }
-
-    var address: String { ranges.address }
-    var name: String { ranges.name(of: group.range) }
-    /// Reads may be raised while the request waits for its next attempt.
-    var isDemand: Bool { ranges.isDemand(group) }
-    var isOpening: Bool { clients.contains(where: \.isOpening) }
-    var limit: Int { group.range.count }
-    /// Ranges of a coded file would be other bytes.
-    var lines: [String] {
-        ["Range: bytes=\(group.range.lowerBound)-\(group.range.upperBound - 1)", "Accept-Encoding: identity"]
-    }
-
-    func onCancel(_ handler: @escaping @Sendable () -> Void) {
-        let isUnwanted = state.withLock { state -> Bool in
-            state.handler = handler
-            return state.isUnwanted
-        }
-        if isUnwanted { handler() }
-    }
-
-    /// Ends the request early.
-    func giveUp() {
-        let handler = state.withLock { state -> (@Sendable () -> Void)? in
-            state.isUnwanted = true
-            return state.handler
-        }
-        handler?()
-    }
-
-    /// Counts each read with all of its bytes as soon as the first ones come.
-    ///
-    /// If there is no room for one, the request ends: the bytes of a group are in memory together.
-    func holds(_ bytes: Int) -> Bool {
-        let isHeld = bytes > 0
-        let isNew = state.withLock { state -> Bool in
-            defer { state.isHeld = isHeld }
-            return state.isHeld != isHeld
-        }
-        guard isNew else { return true }
-        var refused: Set<Int> = []
-        for (read, client) in zip(group.reads, clients) where !client.hold(isHeld ? read.range.count : 0) {
-            // A cancelled read no longer counts.
-            if ranges.isWaiting(read.id) { refused.insert(read.id) }
-        }
-        guard !refused.isEmpty else { return true }
-        for (read, client) in zip(group.reads, clients) where !refused.contains(read.id) { _ = client.hold(0) }
-        state.withLock { state in
-            state.isHeld = false
-            state.refused = refused
-        }
-        return false
-    }
-
-    func wants(_ answer: HTTPAnswerHead) -> Bool {
-        RangeRule.end(answer, asked: group.range, pin: pin, isWhole: false) == .delivered
-    }
-
-    func end(_ answer: HTTPAnswerHead, _ options: HTTPTileOptions) -> FetchEnd {
-        RangeRule.end(answer, asked: group.range, pin: pin, isWhole: true)
-    }
-
-    func rest() { ranges.rest(self) }
-
-    func finish(_ fetch: HTTPFetch, _ end: FetchEnd, _ options: HTTPTileOptions) {
-        guard case .failed(let cause, let message, let mayPass, let seconds) = end else {
-            let size = fetch.answer.contentRange.flatMap { ContentRange($0)?.size } ?? 0
-            let isStorable = fetch.freshness(options).isStorable
-            return ranges.finish(self, .bytes(fetch.body), answer: (RangePin(fetch.answer, size: size), isStorable))
-        }
-        let failure = RetryRule.failure(cause, mayPass: mayPass, retryAfterSeconds: seconds)
-        let end = RangeEnd.failed(failure, TileLoadFailure(cause, message))
-        ranges.finish(self, end, refused: cause == .noRoom ? state.withLock { $0.refused } : [])
-    }
-
-    func cancel() { ranges.finish(self, .cancelled) }
 }

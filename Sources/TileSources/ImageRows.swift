@@ -51,6 +51,8 @@ protocol ImageRowSource {
     var hint: String { get }
     /// Whether stores may keep the tiles.
     var isStorable: Bool { get }
+    /// What is wrong with the file or its server; `nil` if nothing is.
+    var warning: String? { get }
 
     /// Decodes the whole image.
     ///
@@ -72,6 +74,7 @@ final class ImageRows: ImageRowSource {
     let wholeBytes: Int
     let hint = ""
     let isStorable = true
+    let warning: String? = nil
     private let path: String
     private let reader: OpaquePointer
 

@@ -18,6 +18,8 @@ public final class ImageTileSource: BlockingTileSource, MemoryReportingSource, P
     public let cuttingMemory: ByteCount
     /// Path, size and modification time of the file, and how its coarser levels are averaged.
     public let dataSet: [String]
+    /// A warning if the server of a TIFF in strips states neither `ETag` nor `Last-Modified`. Otherwise `nil`.
+    public let warning: String?
     /// Disk space of the tiles.
     public var diskUse: ByteCount { .bytes(file.size) }
 
@@ -109,6 +111,7 @@ public final class ImageTileSource: BlockingTileSource, MemoryReportingSource, P
         tiles = cutter.tiles
         name = path
         isStorable = rows.isStorable
+        warning = rows.warning.map { "\(path): \($0)" }
         cuttingMemory = .bytes(bands + rows.wholeBytes)
         format = options.format
         tileSize = size

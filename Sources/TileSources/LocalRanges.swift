@@ -45,14 +45,15 @@ final class LocalRanges: Sendable {
 
     /// Reads a range within ``size``, of one byte or more.
     func read(_ range: Range<Int>, for client: RangeClient) -> RangeEnd {
+        let name = "\(path): bytes \(range.lowerBound)-\(range.upperBound - 1)"
+        return client.held(range, name, counter) { read(range, name) }
+    }
+
+    private func read(_ range: Range<Int>, _ name: String) -> RangeEnd {
         func failed(_ failure: TileFailure, _ cause: TileLoadFailureCause, _ message: String) -> RangeEnd {
             let cause = TileLoadFailure(cause, message)
-            counter.count(cause, of: "\(path): bytes \(range.lowerBound)-\(range.upperBound - 1)")
+            counter.count(cause, of: name)
             return .failed(failure, cause)
-        }
-        guard client.hold(range.count) else {
-            let message = "the cache has no room for \(range.count) encoded bytes"
-            return failed(.transient(retryAfter: .seconds(1)), .noRoom, message)
         }
         // Of errno, before another call changes it; 0 if the file ends early.
         var error: Int32?

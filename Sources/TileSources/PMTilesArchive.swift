@@ -60,20 +60,15 @@ final class PMTilesArchive: Sendable {
             place,
             expecting: "a PMTiles archive",
             first: Self.beginning,
+            least: PMTilesHeader.byteCount,
             http: http,
             counter: counter
         )
-        header = try PMTilesHeader(bytes, size: reader.size, path: place)
-        let section = header.root
-        guard section.length <= PMTilesDirectory.largestBytes else {
-            throw TileSourceError(place, "its root directory of \(section.length) bytes is too large")
-        }
-        let range = section.offset..<section.offset + section.length
-        let encoded = range.upperBound <= bytes.count ? Array(bytes[range]) : try reader.readNow(range)
-        do throws(TileLoadFailure) {
-            root = try Self.directory(encoded, header.internalCompression)
+        do throws(TileSourceError) {
+            (header, root) = try Self.beginning(bytes, reader)
         } catch {
-            throw TileSourceError(place, "its root directory: \(error.message)")
+            reader.stop()
+            throw error
         }
         (self.reader, largestTile) = (reader, http.largestTile.bytes)
         state = Lock(State(leaves: PMTilesLeaves(limit: limit)))
@@ -82,6 +77,25 @@ final class PMTilesArchive: Sendable {
     /// Bytes of directories in memory.
     var directoryBytes: Int {
         root.byteCount + state.withLock { $0.leaves.byteCount + $0.damaged.count * Self.damageBytes }
+    }
+
+    /// The header and the root directory.
+    private static func beginning(
+        _ bytes: [UInt8],
+        _ reader: ByteRangeReader
+    ) throws(TileSourceError) -> (PMTilesHeader, PMTilesDirectory) {
+        let header = try PMTilesHeader(bytes, size: reader.size, path: reader.name)
+        let section = header.root
+        guard section.length <= PMTilesDirectory.largestBytes else {
+            throw TileSourceError(reader.name, "its root directory of \(section.length) bytes is too large")
+        }
+        let range = section.offset..<section.offset + section.length
+        let encoded = range.upperBound <= bytes.count ? Array(bytes[range]) : try reader.readNow(range)
+        do throws(TileLoadFailure) {
+            return (header, try directory(encoded, header.internalCompression))
+        } catch {
+            throw TileSourceError(reader.name, "its root directory: \(error.message)")
+        }
     }
 
     private static func directory(

@@ -25,7 +25,8 @@ public final class PMTilesTileSource: TileSource, TileDecoder, MemoryReportingSo
     /// Identity of the file. On a disk path, size and modification time; on a server address, size, `ETag` and
     /// `Last-Modified`.
     ///
-    /// A server that sends neither header has to have files of other sizes: else changes are not noticed.
+    /// A tag has the same name whether it is weak or strong. Of a server that states neither header only changes of the
+    /// size are noticed; ``warning`` says so, and stores keep no tiles.
     public let dataSet: [String]
 
     private let tileSize: Int
@@ -55,14 +56,19 @@ public final class PMTilesTileSource: TileSource, TileDecoder, MemoryReportingSo
             throw TileSourceError(place, "directoryMemory of 0 to 1 GiB was expected, not \(directoryMemory)")
         }
         delivery = TileDelivery(options)
-        let archive = try PMTilesArchive(
-            place,
-            http: http,
-            limit: directoryMemory.bytes,
-            counter: delivery.counter
-        )
+        let counter = delivery.counter
+        let (archive, size) = try ByteRangeReader.unchanged { () throws(TileSourceError) -> (PMTilesArchive, Int) in
+            let archive = try PMTilesArchive(place, http: http, limit: directoryMemory.bytes, counter: counter)
+            do throws(TileSourceError) {
+                if let size = options.tileSize { return (archive, size) }
+                return (archive, try archive.tileSize())
+            } catch {
+                archive.reader.stop()
+                throw error
+            }
+        }
+        tileSize = size
         do throws(TileSourceError) {
-            if let size = options.tileSize { tileSize = size } else { tileSize = try archive.tileSize() }
             zooms = archive.header.zooms
             pyramid = try MapPyramid.make(zooms, of: place, tileSize: tileSize, wrapsX: options.wrapsX)
         } catch {
@@ -94,11 +100,13 @@ public final class PMTilesTileSource: TileSource, TileDecoder, MemoryReportingSo
         return statistics
     }
 
-    /// Memory of directories. It counts against the limit of each cache with a layer of this source.
-    public var heldMemory: ByteCount { .bytes(archive.directoryBytes) }
+    /// Memory of directories, and of an archive of at most 16 KiB from a server that sends it as a whole. It counts
+    /// against the limit of each cache with a layer of this source.
+    public var heldMemory: ByteCount { .bytes(archive.directoryBytes + archive.reader.heldBytes) }
 
-    /// A warning if the file was found to have changed since it was opened. Otherwise `nil`.
-    public var warning: String? { archive.reader.isChanged ? "\(name): \(RangeRule.changed)" : nil }
+    /// A warning if the file was found to have changed since it was opened, or if the server states neither `ETag` nor
+    /// `Last-Modified`. Otherwise `nil`.
+    public var warning: String? { archive.reader.warning.map { "\(name): \($0)" } }
 
     /// Reads the archive's metadata, at most 4 MiB. It is a JSON object with name, attribution and more.
     ///
@@ -198,7 +206,7 @@ extension PMTilesArchive {
         let subject = "\(reader.name): its first tile"
         switch tile(id, of: subject) {
         case .absent, .read(.cancelled): throw TileSourceError(subject, "it is not there")
-        case .read(.failed(_, let failure)): throw TileSourceError(subject, failure.message)
+        case .read(.failed(_, let failure)): throw TileSourceError(subject, failure)
         case .read(.bytes(let bytes)):
             switch decompressed(bytes) {
             case .failure(let failure): throw TileSourceError(subject, failure.message)

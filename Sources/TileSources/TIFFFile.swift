@@ -24,6 +24,7 @@ struct TIFFFile {
             place,
             expecting: "a TIFF file",
             first: 1 << 16,
+            least: 8,
             http: http,
             counter: counter
         )
@@ -84,19 +85,22 @@ extension TIFFFile {
     ) throws(TileSourceError) -> any PyramidTileSource {
         try options.check(place)
         let delivery = TileDelivery(options)
-        var file = try TIFFFile(place, http: http, counter: delivery.counter)
-        if TIFFLevel.isTiled(file.main) {
-            return try TIFFTileSource(&file, http: http, options: options, delivery: delivery)
+        return try ByteRangeReader.unchanged { () throws(TileSourceError) -> any PyramidTileSource in
+            var file = try TIFFFile(place, http: http, counter: delivery.counter)
+            if TIFFLevel.isTiled(file.main) {
+                let contents = try TIFFTileSource.contents(&file)
+                return try TIFFTileSource(file.reader, contents, http: http, options: options, delivery: delivery)
+            }
+            defer { file.reader.stop() }
+            let strips = try TIFFStrips(&file, limit: image.memoryLimit.bytes)
+            return try ImageTileSource(
+                strips,
+                name: place,
+                own: file.reader.dataSet,
+                image: image,
+                options: options,
+                progress: progress
+            )
         }
-        defer { file.reader.stop() }
-        let strips = try TIFFStrips(&file, limit: image.memoryLimit.bytes)
-        return try ImageTileSource(
-            strips,
-            name: place,
-            own: file.reader.dataSet,
-            image: image,
-            options: options,
-            progress: progress
-        )
     }
 }

@@ -28,6 +28,7 @@ struct TIFFStrips: ImageRowSource {
     var height: Int { level.height }
     var hint: String { ": \(Self.hint)" }
     var isStorable: Bool { reader.isStorable }
+    var warning: String? { reader.warning }
 
     /// A strip as it is in the file, as a file of its own and decoded: a JPEG may be progressive.
     var wholeBytes: Int {

@@ -16,7 +16,7 @@ public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSourc
     /// Fields of the largest image.
     public let metadata: TIFFMetadata
     /// Identity of the file. On a disk path, size and modification time; on a server address, size, `ETag` and
-    /// `Last-Modified`.
+    /// `Last-Modified`, as for ``PMTilesTileSource/dataSet``.
     public let dataSet: [String]
 
     /// Coarsest first.
@@ -43,23 +43,41 @@ public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSourc
     ) throws(TileSourceError) {
         try options.check(place)
         let delivery = TileDelivery(options)
-        var file = try TIFFFile(place, http: http, counter: delivery.counter)
-        try self.init(&file, http: http, options: options, delivery: delivery)
+        let (reader, contents) = try ByteRangeReader.unchanged {
+            () throws(TileSourceError) -> (ByteRangeReader, Contents) in
+            var file = try TIFFFile(place, http: http, counter: delivery.counter)
+            return (file.reader, try Self.contents(&file))
+        }
+        try self.init(reader, contents, http: http, options: options, delivery: delivery)
     }
 
+    /// Levels, metadata, and a text that describes an overview that was left out.
+    typealias Contents = ([TIFFLevel], TIFFMetadata, String?)
+
     /// Reads the directories of a file; ends its reader if they are wrong.
+    static func contents(_ file: inout TIFFFile) throws(TileSourceError) -> Contents {
+        do throws(TileSourceError) {
+            return try levels(&file)
+        } catch {
+            file.reader.stop()
+            throw error
+        }
+    }
+
+    /// Takes the contents of a file; ends its reader if they are no pyramid.
     init(
-        _ file: inout TIFFFile,
+        _ reader: ByteRangeReader,
+        _ contents: Contents,
         http: HTTPTileOptions,
         options: TileSourceOptions,
         delivery: TileDelivery
     ) throws(TileSourceError) {
         self.delivery = delivery
-        reader = file.reader
+        self.reader = reader
         let place = reader.name
+        let levels = contents.0
+        (self.levels, metadata, leftOut) = contents
         do throws(TileSourceError) {
-            let (levels, metadata, leftOut) = try Self.levels(&file)
-            (self.levels, self.metadata, self.leftOut) = (levels, metadata, leftOut)
             let (width, height) = (levels[levels.count - 1].width, levels[levels.count - 1].height)
             let own = levels.map { level in
                 PyramidLevel(
@@ -92,12 +110,17 @@ public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSourc
         return statistics
     }
 
-    /// Memory of directories. It counts against the limit of each cache with a layer of this source.
-    public var heldMemory: ByteCount { .bytes(levels.map(\.byteCount).reduce(metadata.byteCount, +)) }
+    /// Memory of directories, and of a file of at most 64 KiB from a server that sends it as a whole. It counts against the limit of each cache with a layer of this source.
+    public var heldMemory: ByteCount {
+        .bytes(levels.map(\.byteCount).reduce(metadata.byteCount, +) + reader.heldBytes)
+    }
 
-    /// A warning if the file was found to have changed since it was opened, or if an overview was left out. Otherwise
-    /// `nil`.
-    public var warning: String? { (reader.isChanged ? RangeRule.changed : leftOut).map { "\(name): \($0)" } }
+    /// A warning if the file was found to have changed since it was opened, if the server states neither `ETag` nor
+    /// `Last-Modified`, or if an overview was left out. Otherwise `nil`.
+    public var warning: String? {
+        let warnings = [reader.warning, leftOut].compactMap(\.self)
+        return warnings.isEmpty ? nil : "\(name): \(warnings.joined(separator: "; "))"
+    }
 
     /// Starts to read a tile.
     public func requestTile(_ request: TileRequest) {
@@ -185,10 +208,8 @@ extension TIFFTileSource {
     /// Of an overview. What is nearly as large as the first image is a plane or page besides it.
     private static let leastScale = 1.1
 
-    /// Reads all directories and chooses those of the first image. The text describes an overview that was left out.
-    private static func levels(
-        _ file: inout TIFFFile
-    ) throws(TileSourceError) -> ([TIFFLevel], TIFFMetadata, String?) {
+    /// Reads all directories and chooses those of the first image.
+    private static func levels(_ file: inout TIFFFile) throws(TileSourceError) -> Contents {
         let (format, name) = (file.format, file.reader.name)
         var main = file.main
         guard TIFFLevel.isTiled(main) else {

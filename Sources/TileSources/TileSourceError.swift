@@ -4,11 +4,18 @@ public struct TileSourceError: Error, Hashable, Sendable, CustomStringConvertibl
     public let subject: String
     /// Description of the problem and of what was expected.
     public let message: String
+    /// Cause of the failed read that prevents the opening, if it is one.
+    var cause: TileLoadFailureCause?
 
     /// Creates an error. Users and passwords of addresses are left out of both texts: they are for logs.
     public init(_ subject: String, _ message: String) {
         self.subject = subject.withoutPasswords
         self.message = message.withoutPasswords
+    }
+
+    init(_ subject: String, _ failure: TileLoadFailure) {
+        self.init(subject, failure.message)
+        cause = failure.cause
     }
 
     /// A full sentence for a log or a terminal.

@@ -43,7 +43,7 @@ extension ByteRangeReaderTests {
         let read = ranges.read(0..<10, for: client) { _ in }
         #expect(settled { counter.statistics.failures == [.connection: 1] })
         let group = RangeQueue.Group(reads: [.init(id: 1, range: 0..<10, isDemand: false)], range: 0..<10)
-        let job = HTTPRangeJob(ranges, group, [client], pin: nil)
+        let job = HTTPRangeJob(ranges, group, [client], RangeQuestion(range: group.range))
         #expect(!job.isDemand)
         read.raise()
         #expect(job.isDemand)

@@ -3,21 +3,30 @@ import Testing
 @testable import TileCache
 @testable import TileSources
 
-/// Decisions of the reader of byte ranges, without any server.
+/// Headers of ranges, and the order of reads, without any server.
 @Suite struct RangeRuleTests {
     @Test func contentRangesAreParsed() {
         let good: [(String, ContentRange)] = [
             ("bytes 0-99/1234", ContentRange(0..<100, of: 1234)), ("Bytes 5-5/6", ContentRange(5..<6, of: 6)),
             ("bytes  0-99/*", ContentRange(0..<100, of: nil)),
             ("bytes 0-4611686018427387902/4611686018427387903", ContentRange(0..<1 << 62 - 1, of: 1 << 62 - 1)),
+            // The last byte is the last one of the file, the first one beyond it, and far beyond.
+            ("bytes 3-8/9", ContentRange(3..<9, of: 9)), ("bytes 3-9/9", ContentRange(3..<9, of: 9, isBeyond: true)),
+            ("bytes 8-999/9", ContentRange(8..<9, of: 9, isBeyond: true)),
         ]
         for (text, range) in good { #expect(ContentRange(text) == range, "\(text)") }
         let bad = [
-            "", "bytes", "bytes */1234", "bytes 1-0/9", "bytes 0-9/9", "bytes 0-9", "bytes -9/10", "bytes 0-/10",
+            "", "bytes", "bytes */1234", "bytes 1-0/9", "bytes 9-9/9", "bytes 0-9/0", "bytes 0-9", "bytes -9/10",
+            "bytes 0-/10",
             "items 0-9/10", "bytes 0-9/10/11", "bytes 0-9-10/11", "bytes +0-9/10", "bytes 0-9/+10", "bytes 0-9 /10",
             "bytes 0-4611686018427387904/*", "bytes 0-99999999999999999999/*", "bytes 0x0-9/10", "bytes0-9/10",
         ]
         for text in bad { #expect(ContentRange(text) == nil, "\(text)") }
+        let sizes: [(String, Int?)] = [
+            ("bytes */1234", 1234), ("bytes */0", 0), ("bytes */*", nil), ("bytes 0-1/2", nil), ("", nil),
+            ("bytes */-1", nil),
+        ]
+        for (text, size) in sizes { #expect(ContentRange.size(unsatisfied: text) == size, "\(text)") }
     }
 
     /// A range that is written is read back. A byte changed at random never gives a range beyond the size.
@@ -34,81 +43,6 @@ import Testing
             let other = ContentRange(String(decoding: bytes, as: UTF8.self))
             if let other, let size = other.size { #expect(!other.range.isEmpty && other.range.upperBound <= size) }
         }
-    }
-
-    private func end(
-        _ status: Int = 206,
-        _ contentRange: String? = "bytes 10-19/100",
-        tag: String? = "\"a\"",
-        date: String? = nil,
-        encoding: String? = nil,
-        count: Int = 10,
-        asked: Range<Int> = 10..<20,
-        pin: RangePin? = RangePin(entityTag: "\"a\"", lastModified: nil, size: 100)
-    ) -> FetchEnd {
-        var headers = HTTPCacheHeaders()
-        (headers.contentRange, headers.contentEncoding) = (contentRange, encoding)
-        (headers.entityTag, headers.lastModified) = (tag, date)
-        let answer = HTTPAnswerHead(status: status, headers: headers, retryAfterSeconds: 3, bodyCount: count)
-        return RangeRule.end(answer, asked: asked, pin: pin, isWhole: true)
-    }
-
-    private func cause(_ end: FetchEnd) -> TileLoadFailureCause? {
-        if case .failed(let cause, _, _, _) = end { cause } else { nil }
-    }
-
-    @Test func answersThatAreNotAsAskedAreRefused() {
-        #expect(end() == .delivered && end(encoding: "identity") == .delivered)
-        #expect(end(206, "bytes 10-14/15", count: 5, pin: nil) == .delivered)
-        for text in [
-            "bytes 10-18/100", "bytes 11-19/100", "bytes 10-20/100", "bytes 0-9/100", "bytes 10-19/*", nil, "x",
-        ] {
-            #expect(cause(end(206, text)) == .range, "\(text ?? "none")")
-        }
-        #expect(cause(end(encoding: "gzip")) == .range)
-        // Object stores may keep it of an upload.
-        #expect(end(encoding: "aws-chunked") == .delivered && end(encoding: "AWS-Chunked, identity") == .delivered)
-        #expect(cause(end(encoding: "gzip, aws-chunked")) == .range && cause(end(encoding: "aws-chunked,br")) == .range)
-        #expect(cause(end(count: 9)) == .truncated && cause(end(count: 11)) == .truncated)
-        #expect(cause(end(416, "bytes */0", pin: nil)) == .range && cause(end(416, "bytes */5")) == .changed)
-        #expect(cause(end(304)) == .status && cause(end(404)) == .status && cause(end(204)) == .status)
-        #expect(cause(end(203)) == .range)
-        guard case .failed(.range, let message, false, _) = end(200) else {
-            Issue.record("a server that ignores Range is refused")
-            return
-        }
-        #expect(message.contains("ignores Range"))
-        #expect(
-            end(503)
-                == .failed(
-                    .status,
-                    message: "the server answered with the status 503",
-                    mayPass: true,
-                    retryAfterSeconds: 3
-                )
-        )
-    }
-
-    @Test func anotherFileIsToldByItsNames() {
-        func pin(_ tag: String?, _ date: String?, _ size: Int = 1) -> RangePin {
-            RangePin(entityTag: tag, lastModified: date, size: size)
-        }
-        let (a, b) = ("\"a\"", "\"b\"")
-        // Opened, answered, whether it is another file.
-        let cases: [(RangePin, RangePin, Bool)] = [
-            (pin(a, nil), pin(a, nil), false), (pin(a, nil), pin(b, nil), true), (pin(a, nil), pin(a, nil, 2), true),
-            (pin(a, "1"), pin(a, "2"), false), (pin(a, "1"), pin(nil, "1"), false), (pin(a, "1"), pin(nil, "2"), true),
-            (pin(nil, "1"), pin(a, "1"), false), (pin(nil, "1"), pin(a, "2"), true), (pin(a, nil), pin(nil, nil), true),
-            (pin(nil, "1"), pin(nil, nil), true), (pin(nil, nil), pin(nil, nil), false),
-            (pin(nil, nil), pin(a, "1"), false), (pin(nil, nil), pin(nil, nil, 2), true),
-            (pin(a, nil), pin(nil, "1"), true),
-        ]
-        for (index, (opened, answer, isOther)) in cases.enumerated() {
-            #expect(opened.isOther(answer) == isOther, "case \(index)")
-        }
-        #expect(cause(end(tag: b)) == .changed && cause(end(tag: nil)) == .changed)
-        #expect(cause(end(206, "bytes 10-19/101")) == .changed)
-        #expect(end(tag: b, pin: nil) == .delivered)
     }
 
     /// Each read comes once, in order of urgency. Groups waste at most an eighth, and no more could join.

@@ -12,6 +12,8 @@ final class ModelServer: Sendable {
         var status = 200
         var headers: [String] = []
         var body: [UInt8] = []
+        /// Whether only half of the body is sent.
+        var isCutOff = false
     }
 
     let port: Int
@@ -69,7 +71,8 @@ final class ModelServer: Sendable {
         }
         let result = answer(request)
         let head = ["HTTP/1.1 \(result.status) Said", "Content-Length: \(result.body.count)", "Connection: close"]
-        let bytes = Array((head + result.headers + ["", ""]).joined(separator: "\r\n").utf8) + result.body
+        let body = result.isCutOff ? Array(result.body.prefix(result.body.count / 2)) : result.body
+        let bytes = Array((head + result.headers + ["", ""]).joined(separator: "\r\n").utf8) + body
         var sent = 0
         while sent < bytes.count {
             let count = bytes[sent...].withUnsafeBytes { send(connection, $0.baseAddress, $0.count, noSignal) }

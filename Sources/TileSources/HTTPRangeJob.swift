@@ -1,0 +1,163 @@
+import TileCache
+
+/// One request for a group of reads. It is asked again, otherwise, if ``RangeRule`` says so.
+final class HTTPRangeJob: HTTPJob {
+    let group: RangeQueue.Group
+    private let ranges: HTTPRanges
+    private let clients: [RangeClient]
+
+    private struct State {
+        /// What the next request asks.
+        var question: RangeQuestion
+        /// Whether it asks caches to pass it on.
+        var isPastCaches: Bool
+        /// Whether it has done so at once, in place of a failure.
+        var hasPassed = false
+        var asksAnew = false
+        /// The file of the last answer that was accepted, and whether it was all of it.
+        var answer: (pin: RangePin, isFile: Bool)?
+        var isHeld = false
+        var isUnwanted = false
+        /// Reads for which there is no room.
+        var refused: Set<Int> = []
+        var handler: (@Sendable () -> Void)?
+    }
+
+    private let state: Lock<State>
+
+    init(
+        _ ranges: HTTPRanges,
+        _ group: RangeQueue.Group,
+        _ clients: [RangeClient],
+        _ question: RangeQuestion,
+        isPastCaches: Bool = false
+    ) {
+        (self.ranges, self.group, self.clients) = (ranges, group, clients)
+        state = Lock(State(question: question, isPastCaches: isPastCaches))
+    }
+
+    var address: String { ranges.address }
+    var name: String { ranges.name(of: group.range) }
+    /// Reads may be raised while the request waits for its next attempt.
+    var isDemand: Bool { ranges.isDemand(group) }
+    var isOpening: Bool { clients.contains(where: \.isOpening) }
+    var limit: Int { group.range.count }
+    /// The number of bytes is known.
+    var knowsItsBytes: Bool { true }
+
+    /// Ranges of a coded file would be other bytes.
+    var lines: [String] {
+        let (range, isPastCaches) = state.withLock { ($0.question.range, $0.isPastCaches) }
+        let lines = ["Range: bytes=\(range.lowerBound)-\(range.upperBound - 1)", "Accept-Encoding: identity"]
+        return isPastCaches ? lines + ["Cache-Control: no-cache"] : lines
+    }
+
+    func onCancel(_ handler: @escaping @Sendable () -> Void) {
+        let isUnwanted = state.withLock { state -> Bool in
+            state.handler = handler
+            return state.isUnwanted
+        }
+        if isUnwanted { handler() }
+    }
+
+    /// Ends the request early.
+    func giveUp() {
+        let handler = state.withLock { state -> (@Sendable () -> Void)? in
+            state.isUnwanted = true
+            return state.handler
+        }
+        handler?()
+    }
+
+    /// Counts each read with all of its bytes as soon as the first ones come.
+    ///
+    /// If there is no room for one, the request ends: the bytes of a group are in memory together.
+    func holds(_ bytes: Int) -> Bool {
+        let isHeld = bytes > 0
+        let isNew = state.withLock { state -> Bool in
+            defer { state.isHeld = isHeld }
+            return state.isHeld != isHeld
+        }
+        guard isNew else { return true }
+        var refused: Set<Int> = []
+        for (read, client) in zip(group.reads, clients) where !client.hold(isHeld ? read.range.count : 0) {
+            // A cancelled read no longer counts.
+            if ranges.isWaiting(read.id) { refused.insert(read.id) }
+        }
+        guard !refused.isEmpty else { return true }
+        for (read, client) in zip(group.reads, clients) where !refused.contains(read.id) { _ = client.hold(0) }
+        state.withLock { state in
+            state.isHeld = false
+            state.refused = refused
+        }
+        return false
+    }
+
+    func wants(_ answer: HTTPAnswerHead) -> Bool {
+        let question = state.withLock { $0.question }
+        if case .refused = RangeRule.verdict(answer, to: question, isWhole: false) { return false }
+        return true
+    }
+
+    func end(_ answer: HTTPAnswerHead, _ options: HTTPTileOptions) -> FetchEnd {
+        let question = state.withLock { $0.question }
+        let verdict = RangeRule.verdict(answer, to: question, isWhole: true)
+        switch verdict {
+        case .part(let pin): state.withLock { $0.answer = (pin, false) }
+        case .file(let pin): state.withLock { $0.answer = (pin, true) }
+        case .refused(let cause, let message, let retry): return refused(cause, message, retry)
+        }
+        return .delivered
+    }
+
+    /// A file that came as a whole, and is longer than what was asked for, may have come from a cache.
+    func end(tooLong answer: HTTPAnswerHead, _ options: HTTPTileOptions) -> FetchEnd {
+        RetryRule.isDelivery(answer.status)
+            ? end(answer, options)
+            : .failed(.tooLarge, message: "more than \(limit) bytes came", mayPass: false)
+    }
+
+    private func refused(_ cause: TileLoadFailureCause, _ message: String, _ retry: RangeRetry) -> FetchEnd {
+        switch retry {
+        case .never: return .failed(cause, message: message, mayPass: false)
+        case .later(let seconds):
+            return .failed(cause, message: message, mayPass: true, retryAfterSeconds: seconds)
+        case .pastCaches:
+            ranges.passCaches()
+            state.withLock { state in
+                state.asksAnew = !state.hasPassed
+                (state.isPastCaches, state.hasPassed) = (true, true)
+            }
+            return .failed(cause, message: message, mayPass: true)
+        case .shorter:
+            state.withLock { state in
+                state.question.range = 0..<state.question.least
+                state.asksAnew = true
+            }
+            return .failed(cause, message: message, mayPass: false)
+        }
+    }
+
+    func asksAnew() -> Bool {
+        state.withLock { state in
+            defer { state.asksAnew = false }
+            return state.asksAnew
+        }
+    }
+
+    func rest() { ranges.rest(self) }
+
+    func finish(_ fetch: HTTPFetch, _ end: FetchEnd, _ options: HTTPTileOptions) {
+        guard case .failed(let cause, let message, let mayPass, let seconds) = end else {
+            let answer = state.withLock { $0.answer }.map { answer in
+                (pin: answer.pin, isFile: answer.isFile, isStorable: fetch.freshness(options).isStorable)
+            }
+            return ranges.finish(self, .bytes(fetch.body), answer: answer)
+        }
+        let failure = RetryRule.failure(cause, mayPass: mayPass, retryAfterSeconds: seconds)
+        let end = RangeEnd.failed(failure, TileLoadFailure(cause, message))
+        ranges.finish(self, end, refused: cause == .noRoom ? state.withLock { $0.refused } : [])
+    }
+
+    func cancel() { ranges.finish(self, .cancelled) }
+}
