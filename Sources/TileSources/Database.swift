@@ -33,13 +33,29 @@ final class Database {
     /// Maximum size of a value, that of the file; short computed values may be larger.
     private let largestValue: Int
 
+    /// Latest time of queries in ``survey(_:)``.
+    private var surveyEnd: Int64?
+    /// Whether the file is read as one that nobody changes.
+    let isImmutable: Bool
+
     /// Opens an existing file.
-    init(path: String, limits: DatabaseLimits = DatabaseLimits()) throws(TileSourceError) {
+    ///
+    /// - Parameter isImmutable: Whether neither a log nor locks are needed, since nobody can write.
+    init(
+        path: String,
+        limits: DatabaseLimits = DatabaseLimits(),
+        isImmutable: Bool = false
+    ) throws(TileSourceError) {
         guard !Files.isOther(path) else {
             throw TileSourceError(path, "an SQLite database was expected, and this is no file")
         }
         var opened: OpaquePointer?
-        let status = sqlite3_open_v2(path, &opened, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, nil)
+        self.isImmutable = isImmutable
+        let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX
+        let status =
+            isImmutable
+            ? sqlite3_open_v2(Self.immutable(path), &opened, flags | SQLITE_OPEN_URI, nil)
+            : sqlite3_open_v2(path, &opened, flags, nil)
         guard status == SQLITE_OK, let opened else {
             let message = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "there is no memory"
             sqlite3_close_v2(opened)
@@ -82,13 +98,58 @@ final class Database {
 
     deinit { sqlite3_close_v2(handle) }
 
+    /// Opens an existing file. Where a log is of use to nobody since none can be written, it does without.
+    ///
+    /// A database in WAL mode takes a log and an index of it beside it, even to be read; on a read-only medium they
+    /// cannot be made. If there is no log, the file itself has everything.
+    static func readable(path: String, limits: DatabaseLimits) throws(TileSourceError) -> Database {
+        let database = try Database(path: path, limits: limits)
+        guard database.query("SELECT 1 FROM sqlite_master LIMIT 1") == nil, database.lacksLog,
+            Files.beginning(path, 20).suffix(2).elementsEqual([2, 2]), Files.size(path + "-wal") == 0
+        else { return database }
+        return try Database(path: path, limits: limits, isImmutable: true)
+    }
+
+    /// Whether the last query failed since the log or its index cannot be opened.
+    private var lacksLog: Bool { [SQLITE_CANTOPEN, SQLITE_READONLY].contains(sqlite3_errcode(handle)) }
+
+    /// Address of a file that nobody changes.
+    private static func immutable(_ path: String) -> String {
+        let plain = Set("/-._~".utf8)
+        let name = Files.fromRoot(path).utf8.map { byte -> String in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                String(UnicodeScalar(byte))
+            default:
+                plain.contains(byte)
+                    ? String(UnicodeScalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+            }
+        }
+        return "file:\(name.joined())?immutable=1"
+    }
+
+    /// Runs queries that opening a set can do without. They share a time limit of their own.
+    func survey<Result>(_ body: () -> Result) -> Result {
+        let (begin, usual) = (limits.now(), deadline)
+        let end = surveyEnd ?? begin + limits.survey
+        (surveyEnd, deadline) = (end, end)
+        defer { deadline = usual + (limits.now() - begin) }
+        return body()
+    }
+
+    /// Steps of the last query so far, in hundreds.
+    var stepsTaken: Int { budget.taken }
+
     /// Prepares a query. `nil` if it does not fit the schema, or if ``refusal`` says why it is not run.
-    func query(_ text: String) -> Query? {
+    ///
+    /// - Parameter steps: Maximum steps of each run. Default: those of the limits.
+    func query(_ text: String, steps: Int? = nil) -> Query? {
         refill()
         var statement: OpaquePointer?
         let status = sqlite3_prepare_v3(handle, text, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
         guard status == SQLITE_OK, let statement else { return nil }
-        return Query(statement: statement, database: self)
+        return Query(statement: statement, database: self, steps: steps ?? limits.steps)
     }
 
     /// Starts the time limit of one tile, after that of opening.
@@ -128,9 +189,9 @@ final class Database {
 
     fileprivate var excess: QueryBudget.Excess? { budget.excess }
 
-    fileprivate func refill() {
+    fileprivate func refill(_ steps: Int? = nil) {
         let heap = Int(sqlite3_memory_used()) + limits.heap + DatabaseLimits.valuesInHeap * largestValue
-        budget = QueryBudget(steps: limits.steps, deadline: deadline, heap: heap)
+        budget = QueryBudget(steps: steps ?? limits.steps, deadline: deadline, heap: heap)
         refused = nil
     }
 
@@ -170,18 +231,23 @@ final class Query {
     private let statement: OpaquePointer
     /// Must outlive its statements.
     private let database: Database
+    private let steps: Int
 
-    fileprivate init(statement: OpaquePointer, database: Database) {
+    fileprivate init(statement: OpaquePointer, database: Database, steps: Int) {
         self.statement = statement
         self.database = database
+        self.steps = steps
     }
 
     deinit { sqlite3_finalize(statement) }
 
     /// Resets the statement and binds these values.
-    func bind(_ values: Int...) {
+    func bind(_ values: Int...) { bind(values) }
+
+    /// Resets the statement and binds these values.
+    func bind(_ values: [Int]) {
         sqlite3_reset(statement)
-        database.refill()
+        database.refill(steps)
         for (index, value) in values.enumerated() { sqlite3_bind_int64(statement, Int32(index + 1), Int64(value)) }
     }
 

@@ -82,6 +82,9 @@ public final class DeepZoomTileSource: BlockingTileSource, TileDecoder, PyramidT
         delivery = TileDelivery(options)
     }
 
+    /// A warning if no tile comes (``TileSourceStatistics/silence``); otherwise `nil`.
+    public var warning: String? { delivery.counter.warning(nil, of: name) }
+
     /// Counts of loads and failures so far.
     public var statistics: TileSourceStatistics { delivery.statistics }
 

@@ -2,8 +2,9 @@ public import TileCache
 
 /// Tiles in files `FOLDER/z/x/y.png` (or `.jpg`, `.jpeg`, `.webp`), or in another ``TileFolderLayout``.
 ///
-/// The files may have several of these formats. A tile without a file is absent. A file that cannot be decoded or has another size than the others fails
-/// permanently; a file that cannot be read fails temporarily. ``statistics`` has the cause.
+/// The files may have several of these formats. A tile without a file is absent. A square image of another size than
+/// most is scaled. A file that cannot be decoded or has another shape fails permanently; a file that cannot be read
+/// fails temporarily. ``statistics`` has the cause.
 public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidTileSource {
     /// The folder.
     public let name: String
@@ -21,10 +22,11 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidTil
     /// (`TileCache.invalidate`) to have them read.
     public let dataSet: [String]
 
-    /// A warning if the folder's metadata states another order of rows than the layout, or if tiles lie outside of the
-    /// world's square; otherwise `nil`.
-    public let warning: String?
+    /// A warning if the folder's metadata states another order of rows than the layout, if tiles lie outside of the
+    /// world's square, or if no tile comes (``TileSourceStatistics/silence``); otherwise `nil`.
+    public var warning: String? { delivery.counter.warning(stated, of: name) }
 
+    private let stated: String?
     private let root: String
     private let layout: TileFolderLayout
     private let tileSize: Int
@@ -32,7 +34,7 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidTil
     private let endings: [String]
     private let delivery: TileDelivery
 
-    /// Opens a folder: lists its zooms and reads the header of one tile.
+    /// Opens a folder: lists its zooms and reads the headers of up to 12 tiles, for their size.
     ///
     /// - Parameters:
     ///   - path: Path of the folder.
@@ -49,6 +51,13 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidTil
         let folder = DataSetName.folder(path)
         guard Files.isFolder(path), let names = Files.names(in: path) else {
             throw TileSourceError(path, "a folder that can be read was expected")
+        }
+        if let tile = Self.turned(path, names, layout) {
+            throw TileSourceError(
+                path,
+                "folders of zooms were expected first (z/x/y); as \(tile) and others tell, here the zoom comes last "
+                    + "(y/x/z), which is not read"
+            )
         }
         let found = names.compactMap { TileFolderLayout.number($0, within: MapPyramid.zooms) }.sorted()
         guard let first = found.first, let last = found.last else {
@@ -68,13 +77,17 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidTil
         }
         name = path
         root = Files.fromRoot(path)
-        warning =
+        stated =
             FolderMetadata.warning(path, names: names, layout: layout)
             ?? Self.warning(ofFolders: "\(path)/\(first)", first)
         zooms = first...last
         let ending = sample.fileExtension
         endings = [ending] + TileFolderLayout.extensions.filter { $0 != ending }
-        if let size = options.tileSize { tileSize = size } else { tileSize = try Self.tileSize(of: sample.path) }
+        if let size = options.tileSize {
+            tileSize = size
+        } else {
+            tileSize = try Self.tileSize(in: path, found, layout)
+        }
         self.layout = layout
         layerOptions = options.layerOptions
         delivery = TileDelivery(options)
@@ -96,6 +109,28 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidTil
             "\(folder)/\($0): folders of 0 to \(last) were expected at zoom \(zoom), that of a square world; the others "
                 + "are not shown"
         }
+    }
+
+    /// Finds a tile of a set whose files, not its folders, have the numbers of zooms; `nil` if there is none, or some may
+    /// be tiles of the layout alone.
+    private static func turned(_ path: String, _ names: [String], _ layout: TileFolderLayout) -> String? {
+        let numbers = 0...1 << 30
+        func some(_ names: [Int]) -> [Int] { TileSizeSamples.spread(8, over: names.count).map { names.sorted()[$0] } }
+        func isTile(zoom: Int, _ other: Int, _ another: Int) -> Bool {
+            MapPyramid.zooms.contains(zoom) && max(other, another) < 1 << zoom
+        }
+        var found: String?
+        for outer in some(names.compactMap { TileFolderLayout.number($0, within: numbers) }) {
+            let folders = Files.names(in: "\(path)/\(outer)", limit: 1000) ?? []
+            for inner in some(folders.compactMap { TileFolderLayout.number($0, within: numbers) }).prefix(2) {
+                let files = Files.names(in: "\(path)/\(outer)/\(inner)", limit: 1000) ?? []
+                for file in files.compactMap({ layout.parts(ofFile: $0, within: numbers)?.number }).prefix(8) {
+                    guard isTile(zoom: file, outer, inner) else { return nil }
+                    if !isTile(zoom: outer, inner, file) { found = "\(outer)/\(inner)/\(file)" }
+                }
+            }
+        }
+        return found
     }
 
     /// Area that the tiles of a zoom cover; `nil` if there are none, or very many.
@@ -178,24 +213,42 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidTil
         return nil
     }
 
-    private static func tileSize(of path: String) throws(TileSourceError) -> Int {
-        try TileSize.of(Files.read(path).required(path, "a tile"), path)
-    }
-}
-
-/// Tile size of containers that do not declare one.
-enum TileSize {
-    static func of(_ encoded: [UInt8], _ subject: String) throws(TileSourceError) -> Int {
-        switch encoded.withUnsafeBytes({ TileImages.size(of: $0) }) {
-        case .failure(let failure): throw TileSourceError(subject, failure.message)
-        case .success(let size):
-            guard size.width == size.height, TileSourceOptions.tileSizes.contains(size.width) else {
-                throw TileSourceError(
-                    subject,
-                    "a square tile of 16 to 4096 pixels a side was expected, not \(size.width) x \(size.height)"
-                )
+    /// Finds the size of most tiles, the finest zoom first.
+    private static func tileSize(
+        in path: String,
+        _ zooms: [Int],
+        _ layout: TileFolderLayout
+    ) throws(TileSourceError) -> Int {
+        var samples = TileSizeSamples()
+        // Of some sets all but a few tiles are empty: a second round tries more of each zoom.
+        for round in 0..<2 where samples.count == 0 || round == 0 {
+            for zoom in zooms.reversed() where !samples.isDone {
+                let usual = zoom == zooms.last ? TileSizeSamples.ofFinestZoom : 2
+                for tile in Self.tiles(in: "\(path)/\(zoom)", layout, round == 0 ? usual : TileSizeSamples.most)
+                where !samples.isDone {
+                    switch Files.read(tile) {
+                    case .bytes(let bytes): samples.take(bytes, of: tile)
+                    case .failed(let failure): samples.take(failure.message, of: tile)
+                    case .missing: break
+                    }
+                }
             }
-            return size.width
+        }
+        return try samples.size(of: path)
+    }
+
+    /// Paths of some tiles of a zoom, spread over its folders.
+    private static func tiles(in zoom: String, _ layout: TileFolderLayout, _ count: Int) -> [String] {
+        let numbers = 0...1 << 30
+        let folders = (Files.names(in: zoom, limit: 1000) ?? [])
+            .compactMap { TileFolderLayout.number($0, within: numbers) }.sorted()
+        let chosen = TileSizeSamples.spread(count, over: folders.count).map { "\(zoom)/\(folders[$0])" }
+        let each = (count + max(chosen.count, 1) - 1) / max(chosen.count, 1)
+        return chosen.flatMap { folder -> [String] in
+            let files = (Files.names(in: folder, limit: 1000) ?? [])
+                .compactMap { name in layout.parts(ofFile: name, within: numbers).map { (name, $0.number) } }
+                .sorted { $0.1 < $1.1 }
+            return TileSizeSamples.spread(each, over: files.count).map { "\(folder)/\(files[$0].0)" }
         }
     }
 }

@@ -97,18 +97,67 @@ final class HTTPTileJob: HTTPJob {
     let kept: KeptAnswer?
     private let request: TileRequest
     private let delivery: HTTPDelivery
+    private let search: Search
+    /// Addresses from this one's on.
+    private let addresses: ArraySlice<ServedAddress>
 
-    init(
+    /// A tile's way through the addresses at which it may be.
+    struct Search: Sendable {
+        let tiles: any ServerTiles
+        let home: String?
+        let limit: Int
+        let delivery: HTTPDelivery
+        let engine: HTTPEngine
+
+        init(
+            _ tiles: any ServerTiles,
+            home: String?,
+            limit: Int,
+            _ delivery: HTTPDelivery,
+            _ engine: HTTPEngine
+        ) {
+            (self.tiles, self.home, self.limit, self.delivery, self.engine) = (tiles, home, limit, delivery, engine)
+        }
+
+        /// Fetches a tile from the first address that has it; there must be one.
+        func begin(_ request: TileRequest, _ addresses: ArraySlice<ServedAddress>) {
+            guard let first = addresses.first else { return }
+            engine.add(HTTPTileJob(request, first.address, addresses, self))
+        }
+    }
+
+    private init(
         _ request: TileRequest,
-        address: String,
-        home: String,
-        place: ImagePlacement,
-        limit: Int,
-        delivery: HTTPDelivery
+        _ address: String,
+        _ addresses: ArraySlice<ServedAddress>,
+        _ search: Search
     ) {
-        (self.request, self.address, self.home, self.place) = (request, address, home, place)
-        (self.limit, self.delivery) = (limit, delivery)
+        (self.request, self.address, self.addresses, self.search) = (request, address, addresses, search)
+        home = search.home ?? address
+        place = search.tiles.placement(of: request.tile)
+        (limit, delivery) = (search.limit, search.delivery)
         kept = delivery.kept[request.tile]
+    }
+
+    /// Goes on at the next address; returns whether there is one.
+    ///
+    /// - Parameter isOnlyServer: Whether nothing was learned of the tile, but that its server does not answer now.
+    private func continues(isOnlyServer: Bool = false) -> Bool {
+        var rest = addresses.dropFirst()
+        if isOnlyServer, !rest.isEmpty {
+            let origin = HTTPAddress(address)?.origin
+            rest = rest.drop { HTTPAddress($0.address)?.origin == origin }
+        }
+        guard rest.isEmpty else {
+            search.begin(request, rest)
+            return true
+        }
+        if addresses.startIndex > 0, !isOnlyServer { search.tiles.isNowhere(request.tile) }
+        return false
+    }
+
+    private func isThere() {
+        if let address = addresses.first { search.tiles.isThere(address, request.tile) }
     }
 
     var name: String { address }
@@ -136,8 +185,10 @@ final class HTTPTileJob: HTTPJob {
     func finish(_ fetch: HTTPFetch, _ end: FetchEnd, _ options: HTTPTileOptions) {
         switch end {
         case .delivered:
+            isThere()
             delivery.deliver(fetch.keptAnswer(options), to: request, at: place, from: address)
         case .notModified:
+            isThere()
             delivery.counter.count { $0.notModified += 1 }
             if let kept = fetch.confirmedAnswer(options) {
                 delivery.deliver(kept, to: request, at: place, from: address)
@@ -146,10 +197,12 @@ final class HTTPTileJob: HTTPJob {
             }
         case .redirected: break
         case .absent:
-            delivery.counter.count { $0.absent += 1 }
+            if continues() { return }
+            delivery.counter.countAbsent(address)
             delivery.kept.forget(request.tile)
             request.completeAbsent(freshness: fetch.freshness(options).stored())
         case .failed(let cause, _, let mayPass, let seconds):
+            if continues(isOnlyServer: mayPass) { return }
             request.fail(RetryRule.failure(cause, mayPass: mayPass, retryAfterSeconds: seconds))
         }
     }

@@ -16,8 +16,18 @@ public final class HTTPTileSource: TileSource, TileDecoder, PyramidTileSource {
     public let pyramid: TilePyramid
     /// Part of the world that is known to have tiles. WMTS's limits of the finest matrix, or all of the world.
     public let contents: PixelRect
-    /// A warning if other layers or matrices of a WMTS server were not chosen; otherwise `nil`.
-    public let warning: String?
+    /// A warning if other layers or matrices of a WMTS server were not chosen, if the tiles of a IIIF image are elsewhere
+    /// than its description says, if most images have another size than the tiles, or if no tile comes
+    /// (``TileSourceStatistics/silence``); otherwise `nil`.
+    public var warning: String? {
+        let found = tiles.warning.map { "\(name): \($0)" }
+        let scaled = delivery.counter.usualScaledSide.map { side in
+            "\(name): most of its images are \(side) pixels wide, other than its tiles, and are scaled, which costs "
+                + "sharpness or memory"
+        }
+        let own = [stated, found, scaled].compactMap(\.self)
+        return delivery.counter.warning(own.isEmpty ? nil : own.joined(separator: "; "), of: name)
+    }
     /// Pixel format and other options of the layer.
     public let layerOptions: LayerOptions
 
@@ -27,18 +37,19 @@ public final class HTTPTileSource: TileSource, TileDecoder, PyramidTileSource {
     /// such as a style, pass `LayerStores` a data set with that added. A key in the template is a part of it.
     public let dataSet: [String]
 
+    private let stated: String?
     private let home: String?
     private let tiles: any ServerTiles
     private let largestTile: Int
     private let delivery: HTTPDelivery
     private let engine: HTTPEngine
 
-    /// Creates a source. Sends nothing to the server yet.
+    /// Creates a source. Sends nothing to the server yet; ``tileSize(template:http:)`` asks it for the size of its tiles.
     ///
     /// - Parameters:
     ///   - template: `https://server/{z}/{x}/{y}.png`; `{-y}` for rows counted from the bottom.
     ///   - http: Options of the requests.
-    ///   - options: Options of the pixels. Default tile size: 256.
+    ///   - options: Options of the pixels. Default tile size: 256. Square images of another size are scaled.
     /// - Throws: ``TileSourceError`` if the template or an option is invalid.
     public convenience init(
         template: String,
@@ -133,7 +144,7 @@ public final class HTTPTileSource: TileSource, TileDecoder, PyramidTileSource {
             engine.stop()
             throw error
         }
-        (name, home, pyramid, tiles, warning) = (
+        (name, home, pyramid, tiles, stated) = (
             served.name, served.home, served.pyramid, served.tiles, served.warning
         )
         let world = PixelRect(minX: 0, minY: 0, maxX: served.pyramid.worldWidth, maxY: served.pyramid.worldHeight)
@@ -155,24 +166,15 @@ public final class HTTPTileSource: TileSource, TileDecoder, PyramidTileSource {
 
     /// Starts to fetch a tile.
     public func requestTile(_ request: TileRequest) {
-        delivery.counter.count { $0.loads += 1 }
-        guard let address = tiles.address(of: request.tile) else {
-            delivery.counter.count { $0.absent += 1 }
+        delivery.counter.countLoad()
+        let addresses = tiles.addresses(of: request.tile)
+        guard !addresses.isEmpty else {
+            delivery.counter.countAbsent("\(name): tile \(request.tile)")
             // The server may extend its limits, which are no part of the data set.
             let now = engine.wallClock()
             return request.completeAbsent(freshness: TileStoreFreshness(stored: now, expires: now + Self.absenceTime))
         }
-        let place = tiles.placement(of: request.tile)
-        engine.add(
-            HTTPTileJob(
-                request,
-                address: address,
-                home: home ?? address,
-                place: place,
-                limit: largestTile,
-                delivery: delivery
-            )
-        )
+        HTTPTileJob.Search(tiles, home: home, limit: largestTile, delivery, engine).begin(request, addresses[...])
     }
 
     /// Decodes a tile from the server's bytes.

@@ -22,6 +22,10 @@ struct IIIFImage: Equatable {
     private(set) var version: Int
     /// Address that requests begin with.
     private(set) var base: String
+    /// Address of the description, without `/info.json`.
+    let own: String
+    /// Whether the tiles are files, of one form each (level 0).
+    private(set) var isStatic = false
     private(set) var width: Int
     private(set) var height: Int
     private(set) var format = "jpg"
@@ -34,7 +38,12 @@ struct IIIFImage: Equatable {
     static let usualTile = 512
 
     private static let protocolName = "http://iiif.io/api/image"
-    private static let formats = ["jpg", "png", "webp"]
+    static let formats = ["jpg", "png", "webp"]
+    /// Hosts that are nobody's (RFC 2606); libvips states the first one unless it is told another.
+    private static let placeholders: Set<String> = ["example.com", "example.org", "example.net"]
+
+    /// Whether ``base`` is no server's.
+    var isPlaceholder: Bool { HTTPAddress(base).map { Self.placeholders.contains($0.origin[1]) } ?? false }
 
     /// Address of the description: that of the image, or its own.
     static func description(of address: String) throws(TileSourceError) -> String {
@@ -58,7 +67,7 @@ struct IIIFImage: Equatable {
         }
         version = try Self.version(fields)
         let id = fields.json[version == 3 ? "id" : "@id"]
-        let own = String(address.dropLast("/info.json".count))
+        own = String(address.dropLast("/info.json".count))
         base = id?.text ?? own
         while base.hasSuffix("/") { base.removeLast() }
         guard id == nil || id?.text != nil, HTTPAddress(base) != nil, ByteRangeReader.isAddress(base),
@@ -71,8 +80,9 @@ struct IIIFImage: Equatable {
         height = try fields.number("height", 1...1 << 30)
         let wanted = (fields.json["preferredFormats"]?.elements ?? []).compactMap(\.text)
         format = wanted.first { Self.formats.contains($0) } ?? "jpg"
+        isStatic = !Self.cutsRegions(fields)
         try readTiles(fields)
-        if levels.isEmpty, Self.cutsRegions(fields) { try makeTiles(fields, side: tileSize ?? Self.usualTile) }
+        if levels.isEmpty, !isStatic { try makeTiles(fields, side: tileSize ?? Self.usualTile) }
         try addSizes(fields)
         guard !levels.isEmpty else {
             throw TileSourceError(
@@ -85,6 +95,13 @@ struct IIIFImage: Equatable {
 
     private static func version(_ fields: IIIFFields) throws(TileSourceError) -> Int {
         let context = fields.json["@context"]
+        let old = ["identifier", "scale_factors", "tile_width"].first { fields.json[$0] != nil }
+        if context == nil, let old {
+            throw TileSourceError(
+                fields.address,
+                "version 2 or 3 of the Image API was expected; \(old) is of version 1"
+            )
+        }
         let names = context?.elements?.compactMap(\.text) ?? [context?.text ?? ""]
         for name in names {
             for version in 2...3 where name.hasSuffix("//iiif.io/api/image/\(version)/context.json") { return version }
@@ -114,9 +131,12 @@ struct IIIFImage: Equatable {
             let own = IIIFFields(entry, fields.address, "tiles[\(index)].")
             let tileWidth = try own.number("width", TileSourceOptions.tileSizes)
             let tileHeight = try own.number("height", TileSourceOptions.tileSizes, default: tileWidth)
-            guard let factors = entry["scaleFactors"]?.elements, !factors.isEmpty else {
+            guard var factors = entry["scaleFactors"]?.elements else {
                 throw own.failure("scaleFactors with numbers", entry["scaleFactors"])
             }
+            // Some writers list none for an image that is one tile.
+            if factors.isEmpty, width <= tileWidth, height <= tileHeight { factors = [.number(1)] }
+            guard !factors.isEmpty else { throw own.failure("scaleFactors with numbers", entry["scaleFactors"]) }
             for (place, value) in factors.enumerated() {
                 guard let factor = value.whole, (1...1 << 30).contains(factor) else {
                     throw own.failure("scaleFactors[\(place)] of 1 to \(1 << 30)", value)
@@ -215,16 +235,30 @@ extension IIIFImage: ServerTiles {
             home: home,
             pyramid: try TilePyramid(of: home, width: width, height: height, wrapsX: wrapsX, levels: own),
             tileSize: levels[levels.count - 1].tileWidth,
-            tiles: self,
+            tiles: IIIFTiles(self),
             identity: [base, "\(version) \(format) \(width) x \(height)"] + shapes
         )
     }
 
-    func address(of tile: TileCoordinate) -> String? {
+    /// Forms of a request for all of the image: the canonical one, one with the size at full resolution, too, and one
+    /// with the region, too. Sets of files have one of them.
+    static let wholeForms = 3
+
+    /// Whether a tile shows all of the image.
+    func showsAll(_ tile: TileCoordinate) -> Bool {
+        let part = region(of: tile)
+        return part.width == width && part.height == height
+    }
+
+    /// The canonical address of a tile.
+    func address(of tile: TileCoordinate) -> String? { address(of: tile, base: base, format: format) }
+
+    /// - Parameter whole: Form of a request for all of the image, less than ``wholeForms``.
+    func address(of tile: TileCoordinate, base: String, format: String, whole: Int = 0) -> String {
         let (part, place) = (region(of: tile), placement(of: tile))
-        let isAll = part.width == width && part.height == height
-        let region = isAll ? "full" : "\(part.x),\(part.y),\(part.width),\(part.height)"
-        let isWhole = isAll && place.imageWidth == width && place.imageHeight == height
+        let isAll = showsAll(tile)
+        let region = isAll && whole < 2 ? "full" : "\(part.x),\(part.y),\(part.width),\(part.height)"
+        let isWhole = isAll && whole == 0 && place.imageWidth == width && place.imageHeight == height
         let size =
             version == 3
             ? isWhole ? "max" : "\(place.imageWidth),\(place.imageHeight)" : isWhole ? "full" : "\(place.imageWidth),"

@@ -130,7 +130,7 @@ public final class ImageTileSource: BlockingTileSource, MemoryReportingSource, P
 
     /// Reads a tile.
     public func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
-        counter.count { $0.loads += 1 }
+        counter.countLoad()
         let level = pyramid.levels[tile.level]
         let cut = tiles[pyramid.maximumLevel - tile.level][tile.row * level.columns + tile.column]
         guard pixels.width == tileSize, pixels.height == tileSize, pixels.format == format else {
@@ -155,6 +155,7 @@ public final class ImageTileSource: BlockingTileSource, MemoryReportingSource, P
             counter.count(TileLoadFailure(.unreadable, "its tile cannot be read again"), of: "\(name): tile \(tile)")
             throw TileFailure.transient(retryAfter: .seconds(1))
         }
+        counter.countDecoded(scaledFrom: nil)
         if !isStorable { pixels.freshness = .notStored }
         return .pixels
     }

@@ -25,6 +25,19 @@ struct MBTilesMetadata {
         values[name].flatMap { Int($0) }.flatMap { MapPyramid.zooms.contains($0) ? $0 : nil }
     }
 
+    /// The zooms that are stated, if both are valid.
+    var zooms: ClosedRange<Int>? {
+        guard let first = zoom("minzoom"), let last = zoom("maxzoom"), first <= last else { return nil }
+        return first...last
+    }
+
+    /// A clause for a warning if tiles have zooms that are not stated; `nil` otherwise.
+    func warning(_ own: ClosedRange<Int>) -> String? {
+        guard let zooms, own.lowerBound < zooms.lowerBound || own.upperBound > zooms.upperBound else { return nil }
+        return "its metadata states the zooms \(zooms.lowerBound) to \(zooms.upperBound), and it has tiles of "
+            + "\(own.lowerBound) to \(own.upperBound), which are shown"
+    }
+
     /// Left, bottom, right and top in degrees as a part of the world's square. Both axes run from 0 to 1, y downwards.
     /// `nil` if they are missing or invalid.
     var bounds: PixelRect? {

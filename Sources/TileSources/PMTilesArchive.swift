@@ -33,6 +33,8 @@ final class PMTilesArchive: Sendable {
     let header: PMTilesHeader
     let reader: ByteRangeReader
     let root: PMTilesDirectory
+    /// The first entries of the first leaf directory, if it came with the header.
+    let firstLeaf: [PMTilesDirectory.Entry]?
     let largestTile: Int
     private let state: Lock<State>
 
@@ -69,6 +71,12 @@ final class PMTilesArchive: Sendable {
         } catch {
             reader.stop()
             throw error
+        }
+        firstLeaf = root.entries.first.flatMap { [header] first in
+            guard first.run == 0, let range = header.leaves.range(first), range.upperBound <= bytes.count,
+                let leaf = try? Self.directory(Array(bytes[range]), header.internalCompression)
+            else { return nil }
+            return Array(leaf.entries.prefix(1024))
         }
         (self.reader, largestTile) = (reader, http.largestTile.bytes)
         state = Lock(State(leaves: PMTilesLeaves(limit: limit)))

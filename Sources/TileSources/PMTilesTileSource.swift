@@ -2,8 +2,9 @@ public import TileCache
 
 /// Raster tiles in a PMTiles archive, version 3. It is one file, on a disk or on a web server that answers byte ranges.
 ///
-/// PNG, JPEG or WebP. Opening takes one request for the header and the root directory, and one for the tile size unless
-/// it is set; a tile takes one, and one more for the first of a leaf directory. A server needs `Range` and is read as
+/// PNG, JPEG or WebP. Opening takes one request for the header and the root directory and, unless the tile size is set,
+/// one for the first tiles and some for what they do not tell; a tile takes one, and one more for the first of a leaf
+/// directory. A server needs `Range` and is read as
 /// ``HTTPTileOptions`` say. If the file changes, tiles fail with ``TileLoadFailureCause/changed`` and ``warning`` says
 /// so; open it again. The file is untrusted.
 public final class PMTilesTileSource: TileSource, TileDecoder, MemoryReportingSource, PyramidTileSource {
@@ -104,9 +105,11 @@ public final class PMTilesTileSource: TileSource, TileDecoder, MemoryReportingSo
     /// against the limit of each cache with a layer of this source.
     public var heldMemory: ByteCount { .bytes(archive.directoryBytes + archive.reader.heldBytes) }
 
-    /// A warning if the file was found to have changed since it was opened, or if the server states neither `ETag` nor
-    /// `Last-Modified`. Otherwise `nil`.
-    public var warning: String? { archive.reader.warning.map { "\(name): \($0)" } }
+    /// A warning if the file was found to have changed since it was opened, if the server states neither `ETag` nor
+    /// `Last-Modified`, or if no tile comes (``TileSourceStatistics/silence``). Otherwise `nil`.
+    public var warning: String? {
+        delivery.counter.warning(archive.reader.warning.map { "\(name): \($0)" }, of: name)
+    }
 
     /// Reads the archive's metadata, at most 4 MiB. It is a JSON object with name, attribution and more.
     ///
@@ -118,11 +121,11 @@ public final class PMTilesTileSource: TileSource, TileDecoder, MemoryReportingSo
         let (delivery, archive, subject) = (delivery, archive, subject(of: request.tile))
         let place = ImagePlacement(tileSize: tileSize)
         let client = RangeClient(request)
-        delivery.counter.count { $0.loads += 1 }
+        delivery.counter.countLoad()
         let load = PMTilesLoad(archive, id(of: request.tile), of: subject, for: client) { end in
             switch end {
             case .absent:
-                delivery.counter.count { $0.absent += 1 }
+                delivery.counter.countAbsent(subject)
                 request.completeAbsent(freshness: archive.reader.isStorable ? nil : .notStored)
             case .read(.failed(let failure, _)): request.fail(failure)
             case .read(.cancelled):
@@ -145,10 +148,10 @@ public final class PMTilesTileSource: TileSource, TileDecoder, MemoryReportingSo
 
     /// Reads a tile and waits, for tests.
     func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
-        delivery.counter.count { $0.loads += 1 }
+        delivery.counter.countLoad()
         switch archive.tile(id(of: tile), of: subject(of: tile)) {
         case .absent:
-            delivery.counter.count { $0.absent += 1 }
+            delivery.counter.countAbsent(subject(of: tile))
             return .absent
         case .read(.failed(let failure, _)): throw failure
         case .read(.cancelled): throw TileFailure.transient(retryAfter: .zero)
@@ -179,8 +182,10 @@ public final class PMTilesTileSource: TileSource, TileDecoder, MemoryReportingSo
 }
 
 extension PMTilesArchive {
-    /// Bytes read for the size of the tiles; the headers of most images are far shorter.
+    /// Bytes read for the size of the tiles, from the first one on; the headers of most images are far shorter.
     private static let sample = 1 << 16
+    /// Tiles that are enough for that: if fewer are among those bytes, others are read one by one.
+    private static let leastSamples = 3
 
     /// Maximum bytes of the metadata, before and after decompression.
     private static let largestMetadata = 4 << 20
@@ -192,27 +197,60 @@ extension PMTilesArchive {
         return answer.wait()
     }
 
-    /// Pixels a side of the tiles, from an image that begins with the section of tiles.
+    /// Pixels a side of most tiles: of those at the beginning of the section of tiles, and of some others if these are
+    /// few.
     fileprivate func tileSize() throws(TileSourceError) -> Int {
-        let first = header.tiles.offset..<header.tiles.offset + min(header.tiles.length, Self.sample)
-        guard !first.isEmpty else { throw TileSourceError(reader.name, "it has no tiles") }
-        if case .success(let image) = decompressed(try reader.readNow(first), mayContinue: true),
-            let size = try? TileSize.of(image, reader.name)
-        {
-            return size
+        let section = header.tiles.offset..<header.tiles.offset + min(header.tiles.length, Self.sample)
+        guard !section.isEmpty else { throw TileSourceError(reader.name, "it has no tiles") }
+        let beginning = try reader.readNow(section)
+        let entries = firstEntries()
+        var samples = TileSizeSamples()
+        var known: Set<UInt64> = []
+        let within = entries.filter { $0.run > 0 && $0.offset < UInt64(beginning.count) }
+        for index in TileSizeSamples.spread(TileSizeSamples.enough, over: within.count) {
+            let (start, length) = (Int(within[index].offset), Int(within[index].length))
+            let end = min(start + length, beginning.count)
+            guard case .success(let image) = decompressed(Array(beginning[start..<end])) else { continue }
+            // Of the last one there may be a part only.
+            if end < start + length, (try? TileSizeSamples.size(of: image, "").get()) == nil { continue }
+            known.insert(within[index].offset)
+            samples.take(image, of: subject(of: within[index]))
         }
-        // Nothing begins there, or its header is longer: the first tile that the directories name.
-        guard let id = root.entries.first?.id else { throw TileSourceError(reader.name, "it has no tiles") }
-        let subject = "\(reader.name): its first tile"
-        switch tile(id, of: subject) {
-        case .absent, .read(.cancelled): throw TileSourceError(subject, "it is not there")
-        case .read(.failed(_, let failure)): throw TileSourceError(subject, failure)
-        case .read(.bytes(let bytes)):
-            switch decompressed(bytes) {
-            case .failure(let failure): throw TileSourceError(subject, failure.message)
-            case .success(let image): return try TileSize.of(image, subject)
+        if within.isEmpty, case .success(let image) = decompressed(beginning, mayContinue: true),
+            (try? TileSizeSamples.size(of: image, "").get()) != nil
+        {
+            samples.take(image, of: "\(reader.name): its first tile")
+        }
+        for (number, index) in TileSizeSamples.spread(TileSizeSamples.enough, over: entries.count).enumerated()
+        where !known.contains(entries[index].offset) || entries[index].run == 0 {
+            let isEnough = number < Self.leastSamples ? samples.count >= Self.leastSamples : samples.count > 0
+            if isEnough { break }
+            let subject = subject(of: entries[index])
+            switch tile(entries[index].id, of: subject) {
+            case .absent, .read(.cancelled): samples.take("it is not there", of: subject)
+            case .read(.failed(_, let failure)): samples.take(failure.message, of: subject)
+            case .read(.bytes(let bytes)):
+                switch decompressed(bytes) {
+                case .failure(let failure): samples.take(failure.message, of: subject)
+                case .success(let image): samples.take(image, of: subject)
+                }
             }
         }
+        return try samples.size(of: reader.name)
+    }
+
+    private func subject(of entry: PMTilesDirectory.Entry) -> String { "\(reader.name): its tile number \(entry.id)" }
+
+    /// Entries of the root directory, and of the first leaf directory, which a view needs first.
+    private func firstEntries() -> [PMTilesDirectory.Entry] {
+        if let first = firstLeaf { return first + root.entries.dropFirst() }
+        guard let first = root.entries.first, first.run == 0, let range = header.leaves.range(first) else {
+            return root.entries
+        }
+        let answer = Awaited<Leaf>()
+        _ = leaf(range, isDemand: true, isOpening: true) { answer.set($0) }
+        guard case .success(let directory) = answer.wait() else { return root.entries }
+        return directory.entries + root.entries.dropFirst()
     }
 
     fileprivate func metadata() throws(TileSourceError) -> String {

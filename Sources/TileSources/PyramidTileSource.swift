@@ -20,7 +20,8 @@ public protocol PyramidTileSource: Sendable {
     var contents: PixelRect { get }
     /// Counts of loads and failures so far.
     var statistics: TileSourceStatistics { get }
-    /// A warning if the source's metadata contradicts its options; otherwise `nil`.
+    /// A warning if the source's metadata contradict its options or its tiles, or if no tile comes, with the reason
+    /// (``TileSourceStatistics/silence``). Otherwise `nil`. It may change while the source is used.
     var warning: String? { get }
     /// What identifies the data and how they are decoded, for `LayerStores(_:dataSet:)`; not empty.
     ///

@@ -2,8 +2,10 @@ import TileCache
 
 /// Limits on the cost of an untrusted database.
 struct DatabaseLimits: Sendable {
-    /// Nanoseconds to open a set: its schema, metadata, zooms and first tile.
+    /// Nanoseconds to open a set: its schema, metadata, zooms and some tiles.
     var opening: Int64 = 10_000_000_000
+    /// Nanoseconds beside that for what opening can do without: the extent of the tiles, and an index if there is none.
+    var survey: Int64 = 5_000_000_000
     /// Nanoseconds for one tile.
     var tile: Int64 = 5_000_000_000
     /// Steps of SQLite's virtual machine for one query; a tile takes a few dozen.
@@ -42,6 +44,8 @@ struct QueryBudget {
     private var steps: Int
     private let deadline: Int64
     private let heap: Int
+    /// Steps so far.
+    private(set) var taken = 0
     /// The limit that ended the query.
     private(set) var excess: Excess?
 
@@ -57,6 +61,7 @@ struct QueryBudget {
     /// Subtracts steps; returns whether the query may continue.
     mutating func take(_ count: Int, now: Int64, heap used: Int) -> Bool {
         steps -= count
+        taken += count
         if steps < 0 { excess = .steps }
         if used > heap { excess = .heap }
         if now > deadline { excess = .time }

@@ -6,6 +6,30 @@ protocol ServerTiles: Sendable {
     func address(of tile: TileCoordinate) -> String?
     /// Place of a tile's pixels in the image that comes.
     func placement(of tile: TileCoordinate) -> ImagePlacement
+    /// Addresses at which a tile may be, the likeliest first; not empty if ``address(of:)`` has one. Default: that one.
+    func addresses(of tile: TileCoordinate) -> [ServedAddress]
+    /// Notes that a tile was at one of its addresses.
+    func isThere(_ address: ServedAddress, _ tile: TileCoordinate)
+    /// Notes that a tile was at none of several addresses.
+    func isNowhere(_ tile: TileCoordinate)
+    /// A clause on what was found; `nil` if there is nothing to say.
+    var warning: String? { get }
+}
+
+extension ServerTiles {
+    func addresses(of tile: TileCoordinate) -> [ServedAddress] {
+        address(of: tile).map { [ServedAddress(address: $0, form: 0)] } ?? []
+    }
+    func isThere(_ address: ServedAddress, _ tile: TileCoordinate) {}
+    func isNowhere(_ tile: TileCoordinate) {}
+    var warning: String? { nil }
+}
+
+/// One of the addresses at which a tile may be.
+struct ServedAddress: Equatable {
+    var address: String
+    /// Which one, for ``ServerTiles/isThere(_:_:)``.
+    var form: Int
 }
 
 /// What an ``HTTPTileSource`` has to know before its first tile.

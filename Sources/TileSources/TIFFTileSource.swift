@@ -110,26 +110,29 @@ public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSourc
         return statistics
     }
 
-    /// Memory of directories, and of a file of at most 64 KiB from a server that sends it as a whole. It counts against the limit of each cache with a layer of this source.
+    /// Memory of directories, and of a file of at most 64 KiB from a server that sends it as a whole. It counts against
+    /// the limit of each cache with a layer of this source.
     public var heldMemory: ByteCount {
         .bytes(levels.map(\.byteCount).reduce(metadata.byteCount, +) + reader.heldBytes)
     }
 
     /// A warning if the file was found to have changed since it was opened, if the server states neither `ETag` nor
-    /// `Last-Modified`, or if an overview was left out. Otherwise `nil`.
+    /// `Last-Modified`, if an overview was left out, or if no tile comes (``TileSourceStatistics/silence``). Otherwise
+    /// `nil`.
     public var warning: String? {
         let warnings = [reader.warning, leftOut].compactMap(\.self)
-        return warnings.isEmpty ? nil : "\(name): \(warnings.joined(separator: "; "))"
+        let text = warnings.isEmpty ? nil : "\(name): \(warnings.joined(separator: "; "))"
+        return delivery.counter.warning(text, of: name)
     }
 
     /// Starts to read a tile.
     public func requestTile(_ request: TileRequest) {
         let tile = request.tile
-        delivery.counter.count { $0.loads += 1 }
+        delivery.counter.countLoad()
         let ranges: [Range<Int>]
         do throws(TileLoadFailure) {
             guard let found = try self.ranges(of: tile) else {
-                delivery.counter.count { $0.absent += 1 }
+                delivery.counter.countAbsent(subject(of: tile))
                 request.completeAbsent(freshness: reader.isStorable ? nil : .notStored)
                 return
             }
@@ -165,12 +168,12 @@ public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSourc
 
     /// Reads a tile and waits, for tests.
     func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
-        delivery.counter.count { $0.loads += 1 }
+        delivery.counter.countLoad()
         let (level, subject) = (levels[tile.level], subject(of: tile))
         var planes: [[UInt8]] = []
         do {
             guard let ranges = try ranges(of: tile) else {
-                delivery.counter.count { $0.absent += 1 }
+                delivery.counter.countAbsent(subject)
                 return .absent
             }
             for range in ranges { planes.append(try reader.readNow(range)) }
@@ -279,7 +282,22 @@ extension TIFFTileSource {
         }
         metadata.geoNumbers = try main.reals(.geoDoubleParams, &file.bytes) ?? []
         metadata.geoText = try main.text(.geoAsciiParams, &file.bytes)
-        return (levels, metadata, leftOut)
+        let mask = try maskWarning(among: others, &file.bytes)
+        let warnings = [leftOut, mask].compactMap(\.self)
+        return (levels, metadata, warnings.isEmpty ? nil : warnings.joined(separator: "; "))
+    }
+
+    /// A clause on directories that say which pixels have data; `nil` if there are none. GDAL and rio-cogeo write them
+    /// beside JPEG, which has no alpha.
+    private static func maskWarning(
+        among others: [TIFFDirectory],
+        _ bytes: inout TIFFBytes
+    ) throws(TileSourceError) -> String? {
+        for directory in others {
+            let kind = try directory.number(.newSubfileType, 0...Int(UInt32.max), default: 0, &bytes)
+            if kind & 4 != 0 { return "its mask of pixels without data is not read: they are drawn as they are" }
+        }
+        return nil
     }
 
     private static func subdirectories(
@@ -375,6 +393,7 @@ extension TIFFLevel {
         }
         do throws(TileLoadFailure) {
             try decoder.decode(planes, width: place.width, height: place.height, into: &pixels)
+            delivery.counter.countDecoded(scaledFrom: nil)
             return nil
         } catch {
             delivery.counter.count(error, of: subject)

@@ -20,10 +20,10 @@ struct TileDelivery: Sendable {
         of subject: String,
         into pixels: inout TilePixels
     ) throws(TileFailure) -> TileOutcome {
-        counter.count { $0.loads += 1 }
+        counter.countLoad()
         switch contents {
         case .missing:
-            counter.count { $0.absent += 1 }
+            counter.countAbsent(subject)
             return .absent
         case .failed(let failure):
             counter.count(failure, of: subject)
@@ -61,7 +61,7 @@ struct TileDelivery: Sendable {
         into pixels: inout TilePixels
     ) throws(TileFailure) {
         do {
-            try images.decode(encoded, place, into: &pixels)
+            counter.countDecoded(scaledFrom: try images.decode(encoded, place, into: &pixels))
         } catch {
             counter.count(error, of: subject)
             throw .permanent

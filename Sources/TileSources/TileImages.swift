@@ -19,10 +19,16 @@ struct ImagePlacement: Hashable {
     var mayEndEarly = false
     /// Other than straight only without a tolerance: rows are then written once.
     var alpha = DecodedAlpha.straight
+    /// Whether an image of another size and the same shape is scaled. Only for whole images.
+    var mayBeScaled = false
+
+    /// The whole image is the tile. Sets of tiles may have some of another size, which are scaled.
+    init(tileSize: Int) { self.init(tileWidth: tileSize, tileHeight: tileSize) }
 
     /// The whole image is the tile.
-    init(tileSize: Int) {
-        (imageWidth, imageHeight, width, height) = (tileSize, tileSize, tileSize, tileSize)
+    init(tileWidth: Int, tileHeight: Int) {
+        (imageWidth, imageHeight, width, height) = (tileWidth, tileHeight, tileWidth, tileHeight)
+        mayBeScaled = true
     }
 
     init(imageWidth: Int, imageHeight: Int, x: Int, y: Int, width: Int, height: Int, tolerance: Int = 0) {
@@ -44,6 +50,7 @@ struct ImagePlacement: Hashable {
 struct TileImages: Sendable {
     private let writer: TilePixelWriter
     private let bytesPerPixel: Int
+    private let weighsAlpha: Bool
 
     /// Maximum memory of a decoder for an image that it can only decode as a whole. That of the largest tile, twice.
     private static let limit: UInt64 = 1 << 28
@@ -51,24 +58,33 @@ struct TileImages: Sendable {
     init(_ options: TileSourceOptions) {
         writer = TilePixelWriter(options)
         bytesPerPixel = options.format.bytesPerPixel ?? 4
+        weighsAlpha = options.alpha != .ignored
     }
 
     /// Decodes an image into a tile.
     ///
-    /// Besides the tile it needs a row of the image and, for formats that cannot be decoded by rows, 8 bytes a pixel.
+    /// Besides the tile it needs a row of the image, a few if it is scaled, and, for formats that cannot be decoded by
+    /// rows, 8 bytes a pixel.
+    ///
+    /// - Returns: The image's width if it was scaled; otherwise `nil`.
+    @discardableResult
     func decode(
         _ encoded: UnsafeRawBufferPointer,
         _ place: ImagePlacement,
         into pixels: inout TilePixels
-    ) throws(TileLoadFailure) {
+    ) throws(TileLoadFailure) -> Int? {
         let (width, height, bytesPerRow) = (pixels.width, pixels.height, pixels.bytesPerRow)
         guard place.width <= width, place.height <= height, bytesPerRow == width * bytesPerPixel else {
             throw TileLoadFailure(.wrongSize, "the layer's tiles are of another size or format than the source's")
         }
+        var side: Int?
         let failure = pixels.withUnsafeMutableBytes { target -> TileLoadFailure? in
-            Self.failure(of: { decode(encoded, place, into: target, bytesPerRow: bytesPerRow, error: &$0) })
+            Self.failure(of: {
+                decode(encoded, place, into: target, bytesPerRow: bytesPerRow, scaledFrom: &side, error: &$0)
+            })
         }
         if let failure { throw failure }
+        return side
     }
 
     /// Reads the size of an image from its header.
@@ -88,6 +104,7 @@ struct TileImages: Sendable {
         _ place: ImagePlacement,
         into target: UnsafeMutableRawBufferPointer,
         bytesPerRow: Int,
+        scaledFrom side: inout Int?,
         error: inout ti_error
     ) -> ti_status {
         var info = ti_info()
@@ -101,6 +118,10 @@ struct TileImages: Sendable {
             if high == place.y + place.height { place.imageHeight = high }
         }
         guard place.allows(wide, high) else {
+            if place.mayBeScaled, ScaledRows.allows(wide, high, as: place.width, place.height) {
+                side = wide
+                return scaled(reader, wide, high, place, into: target, bytesPerRow: bytesPerRow, error: &error)
+            }
             let found = "\(wide) x \(high)"
             error.set("an image of \(place.imageWidth) x \(place.imageHeight) pixels was expected, not \(found)")
             return Self.wrongSize
@@ -137,6 +158,44 @@ struct TileImages: Sendable {
         let drawn = place.height * bytesPerRow
         if drawn < target.count {
             UnsafeMutableRawBufferPointer(rebasing: target[drawn...]).initializeMemory(as: UInt8.self, repeating: 0)
+        }
+        return ti_end(reader, &error)
+    }
+
+    /// Decodes a whole image and scales it to the tile.
+    private func scaled(
+        _ reader: OpaquePointer,
+        _ wide: Int,
+        _ high: Int,
+        _ place: ImagePlacement,
+        into target: UnsafeMutableRawBufferPointer,
+        bytesPerRow: Int,
+        error: inout ti_error
+    ) -> ti_status {
+        var status = ti_start(reader, Self.limit, &error)
+        guard status == ti_ok, let start = target.baseAddress else { return status }
+        // A closure that outlives this call may not capture parameters.
+        var failure = ti_error()
+        let row = UnsafeMutablePointer<UInt8>.allocate(capacity: 4 * place.width)
+        defer { row.deallocate() }
+        let rows = ScaledRows(
+            width: wide,
+            height: high,
+            tileWidth: place.width,
+            tileHeight: place.height,
+            weighsAlpha: weighsAlpha,
+            read: {
+                status = ti_row(reader, $0, &failure)
+                return status == ti_ok
+            }
+        )
+        for line in 0..<place.height {
+            guard rows.next(into: row) else {
+                error = failure
+                return status
+            }
+            let to = (start + line * bytesPerRow).assumingMemoryBound(to: UInt8.self)
+            writer.write(row, place.width, to: to)
         }
         return ti_end(reader, &error)
     }

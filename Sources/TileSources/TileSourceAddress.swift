@@ -1,7 +1,7 @@
 /// Address of tiles on a command line: `mbtiles:FILE`, `pmtiles:URL`, `iiif:URL`, `xyz:DIR`, ...
 public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
-    /// An MBTiles file.
-    case mbtiles(String)
+    /// An MBTiles file, and the order of its rows if it is not to be found out.
+    case mbtiles(String, rows: TileRowOrder? = nil)
     /// A PMTiles archive, on a disk or a server.
     case pmtiles(String)
     /// A TIFF, tiled or small, on a disk or a server.
@@ -21,8 +21,13 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
 
     /// Forms of an address, for messages.
     public static let forms =
-        "mbtiles:FILE, xyz:DIR, tms:DIR, zyx:DIR (or xyz@2x:DIR), dzi:FILE, image:FILE, pmtiles:FILE or URL, tiff:FILE or "
+        "mbtiles:FILE, xyz:DIR, tms:DIR, zyx:DIR (or xyz@2x:DIR, mbtiles:FILE#rows=top), dzi:FILE, image:FILE, pmtiles:FILE or URL, tiff:FILE or "
         + "URL, iiif:URL, wmts:URL, or http:TEMPLATE"
+
+    /// Ends of an MBTiles file's address that choose the order of its rows.
+    private static let rowEnds: [(text: String, rows: TileRowOrder)] = [
+        ("#rows=top", .fromTop), ("#rows=bottom", .fromBottom),
+    ]
 
     /// Parses an address; `nil` if it has none of the ``forms``.
     public init?(_ text: String) {
@@ -35,7 +40,18 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
         let rest = String(text[text.index(after: colon)...])
         guard !rest.isEmpty else { return nil }
         switch text[..<colon] {
-        case "mbtiles": self = .mbtiles(rest)
+        case "mbtiles":
+            guard let end = Self.rowEnds.first(where: { rest.hasSuffix($0.text) }) else {
+                // A misspelt order of rows is no part of a file's name.
+                if let last = rest.split(separator: "#").dropFirst().last, last.hasPrefix("rows="), !last.contains("/")
+                {
+                    return nil
+                }
+                self = .mbtiles(rest)
+                return
+            }
+            guard rest.utf8.count > end.text.utf8.count else { return nil }
+            self = .mbtiles(String(rest.dropLast(end.text.count)), rows: end.rows)
         case "pmtiles": self = .pmtiles(rest)
         case "tiff": self = .tiff(rest)
         case "iiif": self = .iiif(rest)
@@ -52,7 +68,8 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
     /// The address in the form used on a command line.
     public var description: String {
         switch self {
-        case .mbtiles(let path): "mbtiles:\(path)"
+        case .mbtiles(let path, let rows):
+            "mbtiles:\(path)" + (rows.map { $0 == .fromTop ? "#rows=top" : "#rows=bottom" } ?? "")
         case .pmtiles(let place): "pmtiles:\(place)"
         case .tiff(let place): "tiff:\(place)"
         case .iiif(let place): "iiif:\(place)"
@@ -80,7 +97,7 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
         progress: (Double) -> Bool = { _ in true }
     ) throws(TileSourceError) -> any PyramidTileSource {
         switch self {
-        case .mbtiles(let path): try MBTilesTileSource(path: path, options: options)
+        case .mbtiles(let path, let rows): try MBTilesTileSource(path: path, rows: rows, options: options)
         case .pmtiles(let place): try PMTilesTileSource(place, http: http, options: options)
         case .tiff(let place):
             try TIFFFile.open(place, http: http, image: image, options: options, progress: progress)
@@ -89,7 +106,7 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
         case .folder(let path, let layout): try FolderTileSource(path: path, layout: layout, options: options)
         case .deepZoom(let path): try DeepZoomTileSource(path: path, options: options)
         case .image(let path): try ImageTileSource(path: path, image: image, options: options, progress: progress)
-        case .http(let template): try HTTPTileSource(template: template, http: http, options: options)
+        case .http(let template): try HTTPTileSource.open(template: template, http: http, options: options)
         }
     }
 }

@@ -32,10 +32,17 @@ public struct TileSourceStatistics: Hashable, Sendable, CustomStringConvertible 
     public var loads = 0
     /// Requested tiles that do not exist.
     public var absent = 0
+    /// Tiles decoded. A tile that the cache decodes again counts again.
+    public var decoded = 0
+    /// Decoded tiles whose image had another size than the set's tiles, and was scaled.
+    public var scaled = 0
     /// Failures by cause. For an HTTP source, each failed attempt counts, even if a later one succeeded.
     public var failures: [TileLoadFailureCause: Int] = [:]
     /// Description of the last failure: the tile, and what was expected. Without users and passwords.
     public var lastFailure: String?
+    /// Reason why nothing is shown, once two seconds have passed since the first request and no tile has come: what became
+    /// of those that were requested. Otherwise `nil`.
+    public var silence: String?
     /// HTTP requests sent, including retries.
     public var attempts = 0
     /// HTTP requests that were retries.
@@ -62,35 +69,111 @@ public struct TileSourceStatistics: Hashable, Sendable, CustomStringConvertible 
             parts.append("\(failureCount) failures (\(list))")
         }
         let counts = [
-            (absent, "absent"), (attempts, "requests sent"), (retries, "of them again"), (notModified, "not modified"),
+            (absent, "absent"), (scaled, "scaled"), (attempts, "requests sent"), (retries, "of them again"),
+            (notModified, "not modified"),
             (cancelled, "cancelled"),
         ]
         parts += counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
-        return parts.joined(separator: ", ") + (lastFailure.map { "; last failure: \($0)" } ?? "")
+        let reason = silence.map { "; \($0)" } ?? lastFailure.map { "; last failure: \($0)" }
+        return parts.joined(separator: ", ") + (reason ?? "")
     }
 }
 
 /// Counts from any thread.
 final class SourceCounter: Sendable {
-    private let counts = Lock(TileSourceStatistics())
+    private struct Counts {
+        var statistics = TileSourceStatistics()
+        /// Nanoseconds at which the first tile was requested.
+        var begin: Int64?
+        /// A requested tile that does not exist.
+        var lastAbsent: String?
+        /// Side of the last image that was scaled.
+        var scaledSide: Int?
+    }
+
+    /// Nanoseconds without any tile after which there is a reason to give.
+    static let patience: Int64 = 2_000_000_000
+
+    private let counts = Lock(Counts())
+    private let now: @Sendable () -> Int64
+
+    /// - Parameter now: A monotonic clock, in nanoseconds.
+    init(now: @escaping @Sendable () -> Int64 = { MonotonicTime.now.nanoseconds }) { self.now = now }
 
     /// A copy with its own table. The next failure would copy a shared one under the lock, and ThreadSanitizer cannot
     /// see how Swift detects that the reader has released it.
     var statistics: TileSourceStatistics {
-        counts.withLock { counts in
-            var copy = counts
-            copy.failures = Dictionary(uniqueKeysWithValues: counts.failures.map { ($0.key, $0.value) })
+        let now = now()
+        return counts.withLock { counts in
+            var copy = counts.statistics
+            copy.failures = Dictionary(uniqueKeysWithValues: copy.failures.map { ($0.key, $0.value) })
+            if copy.decoded == 0, let begin = counts.begin, now - begin >= Self.patience {
+                copy.silence = copy.silence(for: now - begin, lastAbsent: counts.lastAbsent)
+            }
             return copy
         }
     }
 
-    func count(_ change: (inout TileSourceStatistics) -> Void) { counts.withLock { change(&$0) } }
+    /// Side of the images if most tiles are scaled; `nil` otherwise.
+    var usualScaledSide: Int? {
+        counts.withLock { counts in
+            2 * counts.statistics.scaled > counts.statistics.decoded ? counts.scaledSide : nil
+        }
+    }
+
+    /// A source's own warning, and that no tile comes.
+    func warning(_ own: String?, of name: String) -> String? {
+        let parts = [own, statistics.silence.map { "\(name): \($0)" }].compactMap(\.self)
+        return parts.isEmpty ? nil : parts.joined(separator: "; ")
+    }
+
+    func count(_ change: (inout TileSourceStatistics) -> Void) { counts.withLock { change(&$0.statistics) } }
+
+    func countLoad() {
+        let now = now()
+        counts.withLock {
+            $0.statistics.loads += 1
+            if $0.begin == nil { $0.begin = now }
+        }
+    }
+
+    func countAbsent(_ subject: String) {
+        counts.withLock {
+            $0.statistics.absent += 1
+            if $0.statistics.decoded == 0 { $0.lastAbsent = subject.withoutPasswords }
+        }
+    }
+
+    /// - Parameter side: Of the image, if it was scaled.
+    func countDecoded(scaledFrom side: Int?) {
+        counts.withLock {
+            $0.statistics.decoded += 1
+            guard let side else { return }
+            $0.statistics.scaled += 1
+            $0.scaledSide = side
+        }
+    }
 
     func count(_ failure: TileLoadFailure, of subject: String) {
         counts.withLock {
-            $0.failures[failure.cause, default: 0] += 1
-            $0.lastFailure = "\(subject): \(failure.message)".withoutPasswords
+            $0.statistics.failures[failure.cause, default: 0] += 1
+            $0.statistics.lastFailure = "\(subject): \(failure.message)".withoutPasswords
         }
+    }
+}
+
+extension TileSourceStatistics {
+    /// Text of ``silence``.
+    fileprivate func silence(for nanoseconds: Int64, lastAbsent: String?) -> String? {
+        // Tiles that are no longer wanted, or that a store has, are no reason.
+        guard loads > cancelled, notModified == 0 else { return nil }
+        let tiles = "\(loads) \(loads == 1 ? "tile" : "tiles") asked for"
+        if let lastFailure { return "none of \(tiles) has come; last failure: \(lastFailure)" }
+        if absent > 0 {
+            return "none of \(tiles) has come, \(absent) \(absent == 1 ? "does" : "do") not exist"
+                + (lastAbsent.map { "; the last one is \($0)" } ?? "")
+        }
+        return "none of \(tiles) has come in \(nanoseconds / 1_000_000_000) s, and nothing has failed yet"
     }
 }
 

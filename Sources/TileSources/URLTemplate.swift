@@ -26,6 +26,10 @@ struct URLTemplate: Hashable, Sendable {
         }
         var rest = Substring(text)
         while let open = rest.firstIndex(of: "{") {
+            guard rest[..<open].last != "$" else {
+                let place = rest[open...].prefix { $0 != "}" } + "}"
+                throw TileSourceError(text, "{z}, {x}, {y} or {-y} was expected, not $\(place)")
+            }
             if open > rest.startIndex { parts.append(.text(String(rest[..<open]))) }
             guard let close = rest[open...].firstIndex(of: "}") else {
                 throw TileSourceError(text, "a } was expected for each {")

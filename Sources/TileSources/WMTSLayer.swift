@@ -284,14 +284,7 @@ extension WMTSLayer: ServerTiles {
 
     func placement(of tile: TileCoordinate) -> ImagePlacement {
         let matrix = matrices[tile.level]
-        return ImagePlacement(
-            imageWidth: matrix.tileWidth,
-            imageHeight: matrix.tileHeight,
-            x: 0,
-            y: 0,
-            width: matrix.tileWidth,
-            height: matrix.tileHeight
-        )
+        return ImagePlacement(tileWidth: matrix.tileWidth, tileHeight: matrix.tileHeight)
     }
 
     /// The layer as a source. The finest matrix is the world; coarser ones that reach beyond it are cut.

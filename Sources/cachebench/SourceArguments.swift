@@ -24,6 +24,18 @@ struct SourceArguments: ParsableArguments {
     var maximumZoom: Int?
 
     @Option(
+        "Where row 0 is in a --source mbtiles:: top or bottom. Default: bottom, as the format says, unless its bounds tell.",
+        OptionValue { text in
+            switch text {
+            case "top": return .fromTop
+            case "bottom": return .fromBottom
+            default: throw ValidationError("Expected top or bottom.")
+            }
+        }
+    )
+    var rows: TileRowOrder?
+
+    @Option(
         "Maximum memory to cut a large image: source, or a tiff: in strips, into tiles.",
         .bytes("bytes with a unit (512MiB, 2GiB)"),
         default: MemoryLimit.bytes(ImageTileOptions().memoryLimit.bytes).description
@@ -33,7 +45,7 @@ struct SourceArguments: ParsableArguments {
     /// The source's file or folder, if it is one.
     var files: [String] {
         switch source {
-        case .mbtiles(let path)?, .pmtiles(let path)?, .tiff(let path)?, .image(let path)?, .folder(let path, _)?:
+        case .mbtiles(let path, _)?, .pmtiles(let path)?, .tiff(let path)?, .image(let path)?, .folder(let path, _)?:
             [path]
         case .deepZoom(let path)?: [path, (path as NSString).deletingPathExtension + "_files"]
         default: []
@@ -51,6 +63,14 @@ struct SourceArguments: ParsableArguments {
         if maximumZoom != nil {
             guard case .http? = source else { throw ValidationError("--maximum-zoom is for a --source http:") }
         }
+        if rows != nil {
+            guard case .mbtiles(_, let own)? = source else {
+                throw ValidationError("--rows is for a --source mbtiles:")
+            }
+            if let own, own != rows {
+                throw ValidationError("--rows and the address of the --source name different orders of rows")
+            }
+        }
         guard source != nil else { return }
         if clock == .virtual {
             throw ValidationError("--source needs --clock real: under the virtual clock nothing is loaded")
@@ -65,7 +85,8 @@ struct SourceArguments: ParsableArguments {
     ///
     /// - Parameter encoded: Whether the source passes its encoded bytes.
     func open(tileSize: Int?, format: TilePixelFormat, encoded: Bool) throws -> ReplaySource? {
-        guard let source else { return nil }
+        guard var source else { return nil }
+        if case .mbtiles(let path, nil) = source { source = .mbtiles(path, rows: rows) }
         let opened = try open(source, TileSourceOptions(format: format, keepsEncoded: encoded, tileSize: tileSize))
         if let warning = opened.warning { writeToStandardError("cachebench: \(warning.withoutPasswords)\n") }
         var isTemplate: Bool { if case .http = source { true } else { false } }
@@ -76,7 +97,8 @@ struct SourceArguments: ParsableArguments {
             pyramid: opened.pyramid,
             contents: opened.contents,
             addLayer: { try opened.addLayer(to: $0, pyramid: $1, stores: $2) },
-            counts: { ReplaySourceCounts(opened.statistics) }
+            counts: { ReplaySourceCounts(opened.statistics) },
+            warning: { opened.warning?.withoutPasswords }
         )
     }
 }

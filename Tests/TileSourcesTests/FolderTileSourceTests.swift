@@ -155,7 +155,7 @@ import TileSources
     @Test func failuresAreCountedAndNamed() throws {
         writePyramid(0...1) { _, _, _ in false }
         folder.write([1, 2, 3], to: "1/0/0.png")
-        folder.write(TestImage(width: 16, height: 16).png, to: "1/1/0.png")
+        folder.write(TestImage(width: 16, height: 24).png, to: "1/1/0.png")
         folder.write(Array(image(1, 1, 1).png.dropLast(20)), to: "1/1/1.png")
         let source = try FolderTileSource(path: folder.path, options: TileSourceOptions(tileSize: 32))
         #expect(throws: TileFailure.permanent) { try source.loaded(1, 0, 0) }
@@ -182,6 +182,28 @@ import TileSources
         #expect(message(folder.path).contains("not 32 x 31"))
         #expect(message(folder.path, TileSourceOptions(format: .float32)).contains("rgba8, bgra8 or gray8"))
         #expect(message(folder.path, TileSourceOptions(tileSize: 5)).contains("16 to 4096"))
+    }
+
+    /// Sets of y/x/z, whose rows and columns would be taken for zooms.
+    @Test(arguments: [(3, 0...7, 0...7), (7, 80...88, 60...66), (6, 20...40, 2...9)])
+    func aTreeThatEndsWithTheZoomIsRefused(zoom: Int, rows: ClosedRange<Int>, columns: ClosedRange<Int>) throws {
+        for row in rows {
+            for column in columns { folder.write(image(1, 1, 1).png, to: "\(row)/\(column)/\(zoom).png") }
+        }
+        for order in TileFolderLayout.Order.allCases {
+            let said = message { _ = try FolderTileSource(path: folder.path, layout: TileFolderLayout(order)) }
+            #expect(said.contains("here the zoom comes last (y/x/z), which is not read"), "\(said)")
+        }
+    }
+
+    /// What both layouts allow, or some tile allows in this one only, is read as it was asked for.
+    @Test func aTreeThatMayBeginWithTheZoomIsRead() throws {
+        folder.write(image(1, 1, 1).png, to: "3/4/5.png")
+        #expect(try FolderTileSource(path: folder.path).zooms == 3...3)
+        // Beyond the world, beside a tile of a row that is no zoom.
+        folder.write(image(1, 1, 1).png, to: "3/9/5.png")
+        folder.write(image(1, 1, 1).png, to: "6/9/40.png")
+        #expect(try FolderTileSource(path: folder.path).zooms == 3...6)
     }
 
     /// A cache shows exact tiles, and keeps encoded bytes if they are smaller.

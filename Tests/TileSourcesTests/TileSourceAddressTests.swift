@@ -6,7 +6,10 @@ import Testing
 @Suite struct TileSourceAddressTests {
     @Test(
         arguments: [
-            ("mbtiles:a.mbtiles", .mbtiles("a.mbtiles")), ("xyz:a/b:c", .folder("a/b:c", TileFolderLayout(.xyz))),
+            ("mbtiles:a.mbtiles", .mbtiles("a.mbtiles")), ("mbtiles:a#rows=top", .mbtiles("a", rows: .fromTop)),
+            ("mbtiles:a#rows=top#rows=bottom", .mbtiles("a#rows=top", rows: .fromBottom)),
+            ("mbtiles:a#rows=x/b", .mbtiles("a#rows=x/b")), ("mbtiles:a#b", .mbtiles("a#b")),
+            ("xyz:a/b:c", .folder("a/b:c", TileFolderLayout(.xyz))),
             ("tiff:a.svs", .tiff("a.svs")), ("iiif:http://h/a", .iiif("http://h/a")),
             ("wmts:https://h/c.xml#layer=a", .wmts("https://h/c.xml#layer=a")), ("pmtiles:a", .pmtiles("a")),
             ("pmtiles:https://h/a", .pmtiles("https://h/a")),
@@ -24,7 +27,7 @@ import Testing
     @Test(
         arguments: [
             "", ":", "xyz", "xyz:", "file:a", "MBTILES:a", ":a", "@2x:a", "xyz@3x:a", "dzi@2x:a", "pmtiles:", "iiif:",
-            "wmts:",
+            "wmts:", "mbtiles:a#rows=up", "mbtiles:a#rows=", "mbtiles:#rows=top", "mbtiles:a#rows=TOP",
         ]
     ) func otherWordsAreNone(text: String) {
         #expect(TileSourceAddress(text) == nil)
@@ -67,9 +70,16 @@ import Testing
     @Test(
         arguments: [
             "", "http://h", "http://h/{z}/{x}", "http://h/{z}/{x}/{y", "http://h/{z}/{x}/{w}", "http://h /{z}/{x}/{y}",
-            "http://h\u{e9}/{z}/{x}/{y}", "ftp://h/{z}/{x}/{y}",
+            "http://h\u{e9}/{z}/{x}/{y}", "ftp://h/{z}/{x}/{y}", "http://h/${z}/${x}/${y}", "http://h/{z}/{x}/${y}",
         ]
     ) func templatesThatAreNoneAreRefused(text: String) {
         #expect(throws: TileSourceError.self) { try URLTemplate(text) }
+    }
+
+    /// A place of a programming language's text is none of a template.
+    @Test func aDollarBeforeAPlaceIsNamed() {
+        let said = message { _ = try URLTemplate("http://h/a$b/${z}/${x}/${y}.png") }
+        #expect(said.hasSuffix("{z}, {x}, {y} or {-y} was expected, not ${z}"))
+        #expect((try? URLTemplate("http://h/$/{z}/{x}/{y}")) != nil)
     }
 }

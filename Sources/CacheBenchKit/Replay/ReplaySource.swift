@@ -16,6 +16,8 @@ package struct ReplaySource: Sendable {
     package var addLayer: @Sendable (TileCache, TilePyramid, [any TileStore]) throws -> LayerID
     /// Counts of the source so far, over all replays.
     package var counts: @Sendable () -> ReplaySourceCounts
+    /// The source's warning now; `nil` if it has none.
+    package var warning: @Sendable () -> String?
 
     package init(
         address: String,
@@ -24,7 +26,8 @@ package struct ReplaySource: Sendable {
         pyramid: TilePyramid,
         contents: PixelRect,
         addLayer: @escaping @Sendable (TileCache, TilePyramid, [any TileStore]) throws -> LayerID,
-        counts: @escaping @Sendable () -> ReplaySourceCounts
+        counts: @escaping @Sendable () -> ReplaySourceCounts,
+        warning: @escaping @Sendable () -> String? = { nil }
     ) {
         self.address = address
         self.maximumZoom = maximumZoom
@@ -33,6 +36,7 @@ package struct ReplaySource: Sendable {
         self.contents = contents
         self.addLayer = addLayer
         self.counts = counts
+        self.warning = warning
     }
 
     /// Converts an input to the source's world.
@@ -119,6 +123,10 @@ package struct ReplaySourceCounts: Encodable, Hashable, Sendable {
     package var notModified = 0
     /// Requests cancelled because the tile was no longer wanted.
     package var cancelled = 0
+    /// Traces at whose end nothing was on the screen, although the view was where the source has tiles.
+    package var blankEnds = 0
+    /// Why nothing was there, as far as the source knows.
+    @Nullable package var blankReason: String? = nil
 
     package init() {}
 
@@ -135,6 +143,8 @@ package struct ReplaySourceCounts: Encodable, Hashable, Sendable {
             self[keyPath: field] += sign * other[keyPath: field]
         }
         for (cause, count) in other.failures { failures[cause, default: 0] += sign * count }
+        blankEnds += sign * other.blankEnds
+        if sign > 0, let reason = other.blankReason { blankReason = reason }
         if sign > 0, let failure = other.lastFailure { lastFailure = failure }
     }
 }

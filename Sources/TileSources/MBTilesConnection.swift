@@ -1,0 +1,125 @@
+import TileCache
+
+/// A connection with its query for a tile.
+///
+/// Unchecked: it is used by one thread, or in the source's list of unused ones.
+final class MBTilesConnection: @unchecked Sendable {
+    let database: Database
+    private let tile: Query
+    /// The same tile by its place in the table, if the file has no index and one was made.
+    private let tileOfRow: Query?
+
+    /// - Parameter isIndexed: Whether tiles are read by their place in the table.
+    init(_ path: String, _ limits: DatabaseLimits, isIndexed: Bool = false) throws(TileSourceError) {
+        database = try Database.readable(path: path, limits: limits)
+        if let refusal = Self.refusal(database) {
+            throw TileSourceError(path, "tables of tiles were expected: \(refusal)")
+        }
+        let text = "SELECT tile_data FROM tiles WHERE zoom_level = ? AND tile_column = ? AND tile_row = ?"
+        guard let query = database.query(text) else {
+            throw TileSourceError(
+                path,
+                "a table 'tiles' with zoom_level, tile_column, tile_row and tile_data was expected: \(database.message)"
+            )
+        }
+        tile = query
+        tileOfRow = isIndexed ? database.query("\(text) AND rowid = ?") : nil
+    }
+
+    /// Explains why the schema is not that of a tile set.
+    private static func refusal(_ database: Database) -> String? {
+        var schema = DatabaseSchema()
+        var isKnown = true
+        let isAll = database.readPairs("SELECT name, sql FROM sqlite_master WHERE sql NOT NULL") { name, sql in
+            guard case (.text(let name), .text(let sql)) = (name, sql), schema.add(name, sql) else {
+                isKnown = false
+                return
+            }
+        }
+        guard isAll == true else { return isAll == nil ? database.message : "its schema is too large" }
+        guard isKnown else { return "its schema is damaged" }
+        return schema.refusal(of: "tiles") ?? schema.refusal(of: "metadata")
+    }
+
+    /// A copy of a tile's bytes, so that the connection is free while they are decoded.
+    ///
+    /// - Parameter row: The row as the file counts it.
+    func contents(_ zoom: Int, _ column: Int, _ row: Int) -> FileContents {
+        database.beginTile()
+        tile.bind(zoom, column, row)
+        defer { tile.reset() }
+        return Self.contents(of: tile)
+    }
+
+    /// The same of a tile whose place in the table is known; missing if another tile is there by now.
+    func contents(_ zoom: Int, _ column: Int, _ row: Int, at place: Int) -> FileContents {
+        guard let tileOfRow else { return contents(zoom, column, row) }
+        database.beginTile()
+        tileOfRow.bind(zoom, column, row, place)
+        defer { tileOfRow.reset() }
+        return Self.contents(of: tileOfRow)
+    }
+
+    private static func contents(of query: Query) -> FileContents {
+        switch query.step() {
+        case .done: return .missing
+        case .failed(let failure): return .failed(failure)
+        case .row:
+            guard case .blob = query[0] else {
+                return .failed(TileLoadFailure(.undecodable, "a blob was expected, not \(query[0].typeName)"))
+            }
+            return .bytes(Array(query.blob(0)))
+        }
+    }
+
+    /// Zooms of the tiles, or, if finding them takes too long, of the metadata.
+    func zooms(_ metadata: MBTilesMetadata, _ path: String) throws(TileSourceError) -> ClosedRange<Int> {
+        let stated = metadata.zooms
+        let own = database.survey { () -> (first: Int, last: Int)? in
+            guard let first = try? number("SELECT min(zoom_level) FROM tiles", path),
+                let last = try? number("SELECT max(zoom_level) FROM tiles", path)
+            else { return nil }
+            return (first, last)
+        }
+        if let own, own.first <= own.last, MapPyramid.zooms.contains(own.first), MapPyramid.zooms.contains(own.last) {
+            return own.first...own.last
+        }
+        if let stated, hasTiles(stated.lowerBound), hasTiles(stated.upperBound) { return stated }
+        let first = try number("SELECT min(zoom_level) FROM tiles", path)
+        let last = try number("SELECT max(zoom_level) FROM tiles", path)
+        guard let first, let last else { throw TileSourceError(path, "it has no tiles") }
+        guard first <= last, MapPyramid.zooms.contains(first), MapPyramid.zooms.contains(last) else {
+            throw TileSourceError(
+                path,
+                "zooms of 0 to \(MapPyramid.zooms.upperBound) were expected, not \(first) to \(last)"
+            )
+        }
+        return first...last
+    }
+
+    private func hasTiles(_ zoom: Int) -> Bool {
+        guard let query = database.query("SELECT 1 FROM tiles WHERE zoom_level = ? LIMIT 1") else { return false }
+        query.bind(zoom)
+        if case .row = query.step() { return true }
+        return false
+    }
+
+    /// Reads an integer; `nil` if the table is empty.
+    private func number(_ text: String, _ path: String) throws(TileSourceError) -> Int? {
+        guard let query = database.query(text) else { throw TileSourceError(path, database.message) }
+        query.bind()
+        switch query.step() {
+        case .done: return nil
+        case .failed(let failure): throw TileSourceError(path, failure.message)
+        case .row:
+            switch query[0] {
+            case .null: return nil
+            case .integer(let value): return value
+            // Columns that are declared as text order 10 before 9.
+            case .text(let value) where Int(value) != nil && !text.contains("CAST"):
+                return try number(text.replacing("(zoom_level)", with: "(CAST(zoom_level AS INTEGER))"), path)
+            default: throw TileSourceError(path, "whole numbers were expected for zoom_level, not \(query[0].typeName)")
+            }
+        }
+    }
+}
