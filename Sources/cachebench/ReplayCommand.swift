@@ -125,12 +125,13 @@ struct ReplayCommand: ParsableCommand {
             let loads = Lock<[TileCoordinate]>([])
             var noteLoad: (@Sendable (TileCoordinate) -> Void)?
             if exportLoads != nil { noteLoad = { tile in loads.withLock { $0.append(tile) } } }
-            let hooks = ReplayHooks(
+            var hooks = ReplayHooks(
                 keepsSeries: output.format == .html,
                 shouldStop: { Interruption.hasCome },
                 progress: { progress.reached($0, part: $1, seconds: $2) },
                 noteLoad: noteLoad
             )
+            hooks.warn = { writeToStandardError("cachebench: \($0.withoutPasswords)\n") }
             do {
                 defer { progress.end() }
                 let result = try Replay(options, source: source, stores: stores).run(
@@ -148,6 +149,10 @@ struct ReplayCommand: ParsableCommand {
                     throw Interruption.end("these are the figures so far, \(done) begun")
                 }
                 try checks.check(JSONTree(encoding: result), baseline: baseline)
+                if let blank = BlankWarning.text(result) {
+                    writeToStandardError("cachebench: \(blank)\n")
+                    throw ExitCode(1)
+                }
             } catch let failure as TraceFailure {
                 // A trace's errors contain the file and the line already.
                 if failure.error is PanTraceError { throw failure.error }

@@ -49,6 +49,8 @@ struct RealReplay {
         let samples = FittedSamples(samples: course.samples, fit: input.fit)
         var frames = try options.frames(of: samples, in: input.scene)
         clock.start()
+        var warnings = SourceWarnings(source, hooks)
+        var last: TileViewport?
         while let frame = try frames.next() {
             // In pieces of a tenth of a second: a stop ends the wait for a frame of a slow rate.
             while clock.now < frame.time, !hooks.shouldStop() {
@@ -65,7 +67,11 @@ struct RealReplay {
                 neededTiles: view.neededTileCount,
                 timesToSharp: view.takeWaits()
             )
-            if course.tally.frames % 16 == 0 { memory.sample() }
+            last = frame.viewport
+            if course.tally.frames % 16 == 0 {
+                memory.sample()
+                warnings.check()
+            }
             if let recorder = course.recorder {
                 recorder.note(frame, drawn.coverage, neededTiles: view.neededTileCount)
                 if course.tally.frames % 4 == 0 { recorder.note(frame, of: cache.statistics) }
@@ -73,14 +79,34 @@ struct RealReplay {
             if course.isStopped(after: frame) { break }
         }
         memory.sample()
+        let isBlank = last.map { endsBlank(view, at: $0, cache) } ?? false
         let bookkeepingBytes = finish(&course.tally, cache, layer, memory)
         cache.shutdown()
         course.tally.tiers = reading.tiers(cache.statistics.stores)
         if let source, let countsBefore {
-            course.tally.tileSource = source.counts().since(countsBefore)
-            course.tally.tileSource?.address = source.address
+            var counts = source.counts().since(countsBefore)
+            counts.address = source.address
+            if isBlank { (counts.blankEnds, counts.blankReason) = (1, source.warning() ?? counts.lastFailure) }
+            course.tally.tileSource = counts
         }
         return course.outcome(bookkeepingBytes: bookkeepingBytes)
+    }
+
+    /// Whether nothing is on the screen where the source has tiles. Waits a moment for what is still on its way.
+    private func endsBlank(_ view: TileView, at viewport: TileViewport, _ cache: TileCache) -> Bool {
+        guard let source, viewport.mayShow(source.contents, wrapsX: source.pyramid.wrapsX), view.frame().isEmpty else {
+            return false
+        }
+        let begin = MonotonicTime.now.nanoseconds
+        // The source has a reason after two seconds.
+        while !hooks.shouldStop() {
+            let waited = MonotonicTime.now.nanoseconds - begin
+            view.update(viewport)
+            guard view.frame().isEmpty else { return false }
+            if waited > (cache.statistics.loadsInFlight > 0 ? 10_000_000_000 : 2_200_000_000) { break }
+            usleep(20_000)
+        }
+        return true
     }
 
     /// Name of the built-in world's tiles in stores.
@@ -116,6 +142,35 @@ struct RealReplay {
         tally.service.prefetchWaits = waits.prefetch
         tally.memory.peakResidentGrowth = memory.growth
         return figures.memory.bookkeeping.bytes
+    }
+}
+
+/// Warnings that a source has while it is replayed.
+private struct SourceWarnings {
+    private let source: ReplaySource?
+    private let hooks: ReplayHooks
+    private var known: String?
+
+    init(_ source: ReplaySource?, _ hooks: ReplayHooks) {
+        (self.source, self.hooks) = (source, hooks)
+        known = source?.warning()
+    }
+
+    /// Passes on a new warning.
+    mutating func check() {
+        guard let warn = hooks.warn, let warning = source?.warning(), warning != known else { return }
+        known = warning
+        warn(warning)
+    }
+}
+
+extension TileViewport {
+    /// Whether a part of the world may be on the screen; all directions count for a rotated view.
+    fileprivate func mayShow(_ part: PixelRect, wrapsX: Bool) -> Bool {
+        let (wide, high) = rotation == 0 ? (width, height) : (width + height, width + height)
+        let (halfWidth, halfHeight) = (wide / scale / 2, high / scale / 2)
+        let isInRows = center.y + halfHeight > part.minY && center.y - halfHeight < part.maxY
+        return isInRows && (wrapsX || (center.x + halfWidth > part.minX && center.x - halfWidth < part.maxX))
     }
 }
 

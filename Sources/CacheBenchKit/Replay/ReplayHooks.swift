@@ -14,6 +14,9 @@ package struct ReplayHooks: Sendable {
     /// Called with the start of each load from the source, in nanoseconds. Virtual clock only.
     package var noteStart: (@Sendable (_ isDemand: Bool, _ time: Int64) -> Void)?
 
+    /// Called with a warning that the source has since the replay began. Real clock only.
+    package var warn: (@Sendable (String) -> Void)?
+
     /// Called at the end of a replay with the learned profile. Virtual clock only.
     package var noteLearned: (@Sendable (PrefetchProfile) -> Void)?
 

@@ -4,7 +4,8 @@ package enum ReplayText {
 
     /// The text, with a line feed at its end.
     package static func text(_ result: ReplayResult, style: TextStyle = .plain) -> String {
-        var lines = LimitWarning.text(result).map { wrapped($0).map(style.alarm) + [""] } ?? []
+        var lines = [BlankWarning.text(result), LimitWarning.text(result)].compactMap(\.self)
+            .flatMap { wrapped($0).map(style.alarm) + [""] }
         lines +=
             result.traces.count == 1
             ? ReplayCard(report: result.traces[0], style: style).lines : ReplayTable(result: result, style: style).lines

@@ -17,6 +17,7 @@ package enum ReplayPage {
                 "\(count: total.trace.frames) frames, \(seconds: total.trace.seconds) of panning and zooming"
                 + (result.wasStopped ? "; interrupted: these are the figures so far" : "")
         )
+        if let warning = BlankWarning.text(result) { page.warning(warning) }
         if let warning = LimitWarning.text(result) { page.warning(warning) }
         page.figures(Self.figures(total))
         if let summary = total.prefetch.summary {
