@@ -176,3 +176,18 @@ public func tileCacheSourceLayerDescribeFailure(
         try write(failure, to: text, capacity: capacity, length: length)
     }
 }
+
+/// See `tilecache_sources.h`.
+@c(tilecache_source_layer_describe_warning)
+public func tileCacheSourceLayerDescribeWarning(
+    _ cache: OpaquePointer?,
+    _ layer: tilecache_layer,
+    _ text: UnsafeMutablePointer<CChar>?,
+    _ capacity: Int,
+    _ length: UnsafeMutablePointer<Int>?
+) -> tilecache_status {
+    attempt { () throws(Failure) in
+        let warning = try source(of: layer, in: cache).warning?.withoutPasswords ?? ""
+        try write(warning, to: text, capacity: capacity, length: length)
+    }
+}

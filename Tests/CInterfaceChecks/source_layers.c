@@ -67,6 +67,8 @@ static const char *check_folder(const char *folder) {
     EXPECT(info.contents.min_x == 0 && info.contents.max_y == 32 && info.loads == 0 && info.failures == 0);
     EXPECT_OK(tilecache_source_layer_describe_failure(scene.cache, scene.layer, text, sizeof text, &length));
     EXPECT(length == 0 && text[0] == 0);
+    EXPECT_OK(tilecache_source_layer_describe_warning(scene.cache, scene.layer, text, sizeof text, &length));
+    EXPECT(length == 0 && text[0] == 0);
 
     EXPECT_OK(tilecache_view_create(scene.cache, &scene.layer, 1, NULL, &scene.view));
     tilecache_viewport viewport;
@@ -128,6 +130,7 @@ static const char *check_folder(const char *folder) {
     EXPECT_ARGUMENT(tilecache_source_layer_get_info(scene.cache, 7, &info));
     EXPECT_ARGUMENT(tilecache_source_layer_get_info(scene.cache, scene.layer, NULL));
     EXPECT_ARGUMENT(tilecache_source_layer_describe_failure(scene.cache, other, text, sizeof text, NULL));
+    EXPECT_ARGUMENT(tilecache_source_layer_describe_warning(scene.cache, other, text, sizeof text, NULL));
     end_scene(&scene);
     return NULL;
 }

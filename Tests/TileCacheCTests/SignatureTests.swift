@@ -125,5 +125,6 @@ import TileSourcesC
         same(tilecache_share_source_layer, tileCacheShareSourceLayer)
         same(tilecache_source_layer_get_info, tileCacheSourceLayerGetInfo)
         same(tilecache_source_layer_describe_failure, tileCacheSourceLayerDescribeFailure)
+        same(tilecache_source_layer_describe_warning, tileCacheSourceLayerDescribeWarning)
     }
 }

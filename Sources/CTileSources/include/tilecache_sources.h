@@ -26,7 +26,8 @@ typedef struct tilecache_source_layer_options {
     int32_t keeps_encoded;
     /** Whether the world repeats horizontally. Default: false. */
     int32_t wraps_x;
-    /** Pixels a side of a tile, 16 to 4096. Default: 0, as the source declares; 256 for servers and images. */
+    /** Pixels a side of a tile, 16 to 4096. Default: 0, as the source declares or most of some of its tiles have; 256 for
+     *  images, and for servers with {z}, {x} and {y} that have none of the tiles asked for. */
     int64_t tile_size;
     /** Zooms of a server with {z}, {x} and {y}, 0 to 30; the first is level 0. Ignored for other sources. Default: 0
      *  and 9. */
@@ -52,7 +53,7 @@ TILECACHE_API tilecache_status tilecache_source_layer_options_init(
  * Blocks while files are opened, and for about a minute if a server does not answer; an image is decoded and cut before
  * this returns.
  *
- * @param address UTF-8: mbtiles:FILE, pmtiles:FILE or pmtiles:URL, tiff:FILE or tiff:URL, iiif:URL, wmts:URL, xyz:DIR,
+ * @param address UTF-8: mbtiles:FILE (rows from the top: mbtiles:FILE#rows=top), pmtiles:FILE or pmtiles:URL, tiff:FILE or tiff:URL, iiif:URL, wmts:URL, xyz:DIR,
  *        tms:DIR, zyx:DIR (each of the three with @2x before the colon), dzi:FILE, image:FILE, or the address of a
  *        server with {z}, {x} and {y}.
  * @param options NULL for the defaults.
@@ -110,6 +111,15 @@ TILECACHE_API tilecache_status tilecache_source_layer_get_info(
  * Parameters as tilecache_describe_statistics().
  */
 TILECACHE_API tilecache_status tilecache_source_layer_describe_failure(
+    const tilecache_cache *cache, tilecache_layer layer, char *text, size_t capacity, size_t *length);
+
+/**
+ * Describes what is wrong with such a layer's source: metadata that contradict its tiles, or that no tile has come two
+ * seconds after the first was requested, and why. Empty if nothing is known. It may change while the source is used.
+ *
+ * Parameters as tilecache_describe_statistics().
+ */
+TILECACHE_API tilecache_status tilecache_source_layer_describe_warning(
     const tilecache_cache *cache, tilecache_layer layer, char *text, size_t capacity, size_t *length);
 
 /**
