@@ -249,7 +249,8 @@ final class HTTPFetch {
                 entityTag: isOwn ? answer.entityTag : nil,
                 lastModified: isOwn ? answer.lastModified : nil
             ),
-            isStorable: freshness.isStorable
+            isStorable: freshness.isStorable,
+            isExplicit: freshness.isExplicit
         )
     }
 
@@ -258,6 +259,7 @@ final class HTTPFetch {
         guard var kept else { return nil }
         let freshness = freshness(options, isConfirmed: true)
         kept.isStorable = freshness.isStorable
+        kept.isExplicit = freshness.isExplicit
         kept.freshness = freshness.stored(
             entityTag: kept.freshness.entityTag,
             lastModified: kept.freshness.lastModified

@@ -135,7 +135,7 @@ public final class HTTPTileSource: TileSource, TileDecoder, PyramidTileSource {
     ) throws(TileSourceError) {
         try options.check(address)
         try http.check(address)
-        delivery = HTTPDelivery(options, http)
+        delivery = HTTPDelivery(options, http, wallClock: wallClock)
         guard let engine = HTTPEngine(http, counter: delivery.counter, wallClock: wallClock) else {
             throw TileSourceError(address, "libcurl cannot begin")
         }
@@ -208,8 +208,10 @@ final class HTTPDelivery: Sendable {
     let kept: KeptAnswers
     private let largestTile: Int
     private let queues = DecodeQueues()
+    private let wallClock: @Sendable () -> Int64
 
-    init(_ options: TileSourceOptions, _ http: HTTPTileOptions) {
+    init(_ options: TileSourceOptions, _ http: HTTPTileOptions, wallClock: @escaping @Sendable () -> Int64) {
+        self.wallClock = wallClock
         images = TileDelivery(options)
         kept = KeptAnswers(limit: http.keptAnswers.bytes)
         largestTile = http.largestTile.bytes
@@ -247,7 +249,12 @@ final class HTTPDelivery: Sendable {
         } catch {
             counter.count(error, of: address)
             kept.forget(tile)
-            return request.fail(error.cause == .tooLarge ? .permanent : .transient(retryAfter: .seconds(1)))
+            return request.fail(error.cause == .tooLarge ? .permanent : retry(of: answer))
+        }
+        guard !answer.bytes.isEmpty else {
+            counter.count { $0.absent += 1 }
+            keep(answer, for: tile)
+            return request.completeAbsent(freshness: answer.freshness)
         }
         request.complete { [answer] pixels in
             // Before the bytes are kept: stores are given both at once.
@@ -255,12 +262,25 @@ final class HTTPDelivery: Sendable {
             let failure = answer.bytes.withUnsafeBytes { images.write($0, place, of: address, into: &pixels) }
             guard failure == nil else {
                 kept.forget(tile)
-                // The bytes were damaged, perhaps in transit: a retry may succeed.
-                throw TileFailure.transient(retryAfter: .seconds(1))
+                throw retry(of: answer)
             }
-            // An answer without a validator supersedes one with a validator.
-            if answer.isKeepable { kept.keep(answer, for: tile) } else { kept.forget(tile) }
+            keep(answer, for: tile)
             return .pixels
         }
     }
+
+    /// Keeps an answer for conditional requests. One without a validator supersedes one with a validator.
+    private func keep(_ answer: KeptAnswer, for tile: TileCoordinate) {
+        if answer.isKeepable { kept.keep(answer, for: tile) } else { kept.forget(tile) }
+    }
+
+    /// Failure of an answer that cannot be used. The server would send the same until its lifetime ends, if it states
+    /// one; otherwise the bytes may have been damaged in transit.
+    private func retry(of answer: KeptAnswer) -> TileFailure {
+        let left = answer.isExplicit ? (answer.freshness.expires ?? 0) - wallClock() : 0
+        return .transient(retryAfter: .seconds(min(max(left, 1), Self.longestRetry)))
+    }
+
+    /// Maximum lifetime of an answer that cannot be used, in seconds: a day.
+    private static let longestRetry: Int64 = 86_400
 }

@@ -11,6 +11,8 @@ struct KeptAnswer {
     var freshness = TileStoreFreshness(stored: 0)
     /// Whether it may be kept: not after `no-store`.
     var isStorable = true
+    /// Whether the server states its lifetime.
+    var isExplicit = false
 
     /// Approximate bytes that keeping it takes.
     var cost: Int {

@@ -65,6 +65,7 @@ final class MBTilesConnection: @unchecked Sendable {
         case .done: return .missing
         case .failed(let failure): return .failed(failure)
         case .row:
+            if case .null = query[0] { return .missing }
             guard case .blob = query[0] else {
                 return .failed(TileLoadFailure(.undecodable, "a blob was expected, not \(query[0].typeName)"))
             }

@@ -38,7 +38,8 @@ final class PMTilesLoad: Sendable {
     }
 
     private func search(_ directory: PMTilesDirectory, depth: Int) {
-        guard let entry = directory.entry(for: id) else { return then(.absent) }
+        // A tile of no bytes is absent.
+        guard let entry = directory.entry(for: id), entry.run == 0 || entry.length > 0 else { return then(.absent) }
         let section = entry.run > 0 ? archive.header.tiles : archive.header.leaves
         guard let range = section.range(entry) else {
             let bytes = "\(entry.length) bytes at \(entry.offset)"

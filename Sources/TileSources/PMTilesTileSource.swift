@@ -134,6 +134,10 @@ public final class PMTilesTileSource: TileSource, TileDecoder, MemoryReportingSo
             case .read(.bytes(let bytes)):
                 // Before the request is completed: what it holds counts until then.
                 let image = archive.decompressed(bytes, hold: client.hold)
+                guard !image.isNothing else {
+                    delivery.counter.count { $0.absent += 1 }
+                    return request.completeAbsent(freshness: archive.reader.isStorable ? nil : .notStored)
+                }
                 request.complete { pixels in
                     if !archive.reader.isStorable { pixels.freshness = .notStored }
                     let failure = delivery.write(image, place, of: subject, into: &pixels)
@@ -157,7 +161,12 @@ public final class PMTilesTileSource: TileSource, TileDecoder, MemoryReportingSo
         case .read(.cancelled): throw TileFailure.transient(retryAfter: .zero)
         case .read(.bytes(let bytes)):
             let place = ImagePlacement(tileSize: tileSize)
-            let failure = delivery.write(archive.decompressed(bytes), place, of: subject(of: tile), into: &pixels)
+            let image = archive.decompressed(bytes)
+            guard !image.isNothing else {
+                delivery.counter.count { $0.absent += 1 }
+                return .absent
+            }
+            let failure = delivery.write(image, place, of: subject(of: tile), into: &pixels)
             if let failure { throw failure }
             return .pixels
         }
@@ -265,6 +274,11 @@ extension PMTilesArchive {
         case .success(let text): return String(decoding: text, as: UTF8.self)
         }
     }
+}
+
+extension Result<[UInt8], TileLoadFailure> {
+    /// Whether the tile has no bytes, and so is absent.
+    fileprivate var isNothing: Bool { if case .success(let bytes) = self { bytes.isEmpty } else { false } }
 }
 
 extension TileDelivery {

@@ -13,7 +13,7 @@ struct TileDelivery: Sendable {
 
     var statistics: TileSourceStatistics { counter.statistics }
 
-    /// Delivers the result of a tile's lookup.
+    /// Delivers the result of a tile's lookup. A tile of no bytes is absent.
     func deliver(
         _ contents: FileContents,
         _ place: ImagePlacement,
@@ -29,6 +29,9 @@ struct TileDelivery: Sendable {
             counter.count(failure, of: subject)
             let isTransient = failure.cause == .unreadable || failure.cause == .timeOut
             throw isTransient ? .transient(retryAfter: .zero) : .permanent
+        case .bytes(let bytes) where bytes.isEmpty:
+            counter.count { $0.absent += 1 }
+            return .absent
         case .bytes(let bytes):
             // A closure that declares its error type crashes the compiler here.
             let failure = bytes.withUnsafeBytes { write($0, place, of: subject, into: &pixels) }

@@ -61,7 +61,8 @@ struct TileImages: Sendable {
         weighsAlpha = options.alpha != .ignored
     }
 
-    /// Decodes an image into a tile.
+    /// Decodes an image into a tile. A transparent image of another size than the tile's makes a transparent tile, as one
+    /// of the tile's size does.
     ///
     /// Besides the tile it needs a row of the image, a few if it is scaled, and, for formats that cannot be decoded by
     /// rows, 8 bytes a pixel.
@@ -118,6 +119,10 @@ struct TileImages: Sendable {
             if high == place.y + place.height { place.imageHeight = high }
         }
         guard place.allows(wide, high) else {
+            if Self.isClear(encoded) {
+                target.initializeMemory(as: UInt8.self, repeating: 0)
+                return ti_ok
+            }
             if place.mayBeScaled, ScaledRows.allows(wide, high, as: place.width, place.height) {
                 side = wide
                 return scaled(reader, wide, high, place, into: target, bytesPerRow: bytesPerRow, error: &error)
@@ -198,6 +203,29 @@ struct TileImages: Sendable {
             writer.write(row, place.width, to: to)
         }
         return ti_end(reader, &error)
+    }
+
+    /// Maximum pixels of an image of another size that is searched for one that shows: those of the largest tile.
+    private static let mostClearPixels = 1 << 24
+
+    /// Whether all pixels of an image are transparent. Some servers send such an image, of any size, for each tile that
+    /// shows nothing.
+    private static func isClear(_ encoded: UnsafeRawBufferPointer) -> Bool {
+        var info = ti_info()
+        var error = ti_error()
+        let bytes = encoded.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        guard let reader = ti_open_memory(bytes, encoded.count, &info, &error) else { return false }
+        defer { ti_close(reader) }
+        let (width, height) = (Int(info.width), Int(info.height))
+        guard width > 0, height > 0, width <= mostClearPixels / height else { return false }
+        guard ti_start(reader, limit, &error) == ti_ok else { return false }
+        let row = UnsafeMutablePointer<UInt8>.allocate(capacity: width * 4)
+        defer { row.deallocate() }
+        for _ in 0..<height {
+            guard ti_row(reader, row, &error) == ti_ok else { return false }
+            for pixel in 0..<width where row[4 * pixel + 3] != 0 { return false }
+        }
+        return ti_end(reader, &error) == ti_ok
     }
 
     private static let wrongSize = ti_status(rawValue: 100)
