@@ -69,6 +69,11 @@ static inline long tile_curl_status(CURL *easy) {
     curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
     return status;
 }
+// Whether a request was sent: there was a connection.
+static inline int tile_curl_has_sent(CURL *easy) {
+    long bytes = 0;
+    return !curl_easy_getinfo(easy, CURLINFO_REQUEST_SIZE, &bytes) && bytes > 0;
+}
 // The address that the answer redirects to; NULL if it does not. Valid as long as the transfer.
 static inline const char *tile_curl_redirection(CURL *easy) {
     char *address = (char *)0;

@@ -101,6 +101,7 @@ func callWriter(
     case Int(TILECACHE_OUTCOME_ABSENT): return .absent
     case Int(TILECACHE_OUTCOME_UNCHANGED): return .unchanged
     case Int(TILECACHE_OUTCOME_FAILED_PERMANENTLY): throw .permanent
+    case Int(TILECACHE_OUTCOME_POSTPONED): throw .postponed(retryAfter: .nanoseconds(max(fields.retry_after, 0)))
     default: throw .transient(retryAfter: .nanoseconds(max(fields.retry_after, 0)))
     }
 }
@@ -309,6 +310,17 @@ public func tileCacheRequestFail(
     return answer(request) { handle in
         handle.request.fail(isPermanent != 0 ? .permanent : .transient(retryAfter: .nanoseconds(retryAfter)))
     }
+}
+
+/// See `tilecache.h`.
+@c(tilecache_request_postpone)
+public func tileCacheRequestPostpone(_ request: OpaquePointer?, _ retryAfter: Int64) -> tilecache_status {
+    guard retryAfter >= 0 else {
+        return attempt { () throws(Failure) in
+            throw .argument("retry_after must be 0 or more nanoseconds, not \(retryAfter)")
+        }
+    }
+    return answer(request) { handle in handle.request.fail(.postponed(retryAfter: .nanoseconds(retryAfter))) }
 }
 
 /// See `tilecache.h`.

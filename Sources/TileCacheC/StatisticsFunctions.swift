@@ -53,6 +53,7 @@ extension tilecache_statistics: VersionedStructure {
         loads_finished = Int64(figures.loads.finished)
         loads_absent = Int64(figures.loads.absent)
         loads_failed = Int64(figures.loads.failed)
+        loads_postponed = Int64(figures.loads.postponed)
         loads_cancelled = Int64(figures.loads.cancelled)
         loads_outdated = Int64(figures.loads.outdated)
         loads_refused = Int64(figures.loads.refused)

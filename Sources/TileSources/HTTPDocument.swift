@@ -40,10 +40,10 @@ final class HTTPDocument: HTTPJob {
     }
 
     func finish(_ fetch: HTTPFetch, _ end: FetchEnd, _ options: HTTPTileOptions) {
-        if case .failed(let cause, let message, _, _) = end {
-            answer.set(.failure(TileLoadFailure(cause, message)))
-        } else {
-            answer.set(.success(fetch.body))
+        switch end {
+        case .failed(let cause, let message, _, _): answer.set(.failure(TileLoadFailure(cause, message)))
+        case .postponed: answer.set(.failure(TileLoadFailure(.status, RetryRule.pause)))
+        case .delivered, .notModified, .absent, .redirected: answer.set(.success(fetch.body))
         }
     }
 

@@ -137,13 +137,39 @@ final class HTTPEngine: @unchecked Sendable {
         while active.count < options.connections {
             let ready = waiting.indices.filter { waiting[$0].earliest <= now }
             guard let index = ready.first(where: { waiting[$0].job.isDemand }) ?? ready.first else { return }
+            guard mayStart(waiting[index], at: index, now: now) else { continue }
             let fetch = waiting.remove(at: index)
+            fetch.permit = fetch.origin.begin(now: now)
             counter.count {
                 $0.attempts += 1
                 if fetch.attempts > 0 { $0.retries += 1 }
             }
             start(fetch, fetch.begin(options, now: now))
         }
+    }
+
+    /// Time for which a fetch waits here for its server. For a longer one its job ends, so that no worker waits.
+    private static let patience: Int64 = 250
+
+    /// Whether a fetch may start. If not, it waits, or is removed and its job ended.
+    private func mayStart(_ fetch: HTTPFetch, at index: Int, now: Int64) -> Bool {
+        let earliest = fetch.origin.earliest(now: now, isDemand: fetch.job.isDemand)
+        guard earliest > now else { return true }
+        let wait = earliest - now
+        if wait <= (fetch.job.isOpening ? Int64(RetryRule.longestOpening) * 1000 : Self.patience) {
+            fetch.earliest = earliest
+        } else {
+            waiting.remove(at: index)
+            postpone(fetch, now: now)
+        }
+        return false
+    }
+
+    /// Ends a job that is to be repeated once its server may be asked.
+    private func postpone(_ fetch: HTTPFetch, now: Int64) {
+        let wait = max(fetch.origin.earliest(now: now, isDemand: fetch.job.isDemand) - now, 0)
+        counter.count { $0.postponed += 1 }
+        fetch.job.finish(fetch, .postponed(milliseconds: wait), options)
     }
 
     private func start(_ fetch: HTTPFetch, _ transfer: UnsafeMutableRawPointer?) {
@@ -170,6 +196,8 @@ final class HTTPEngine: @unchecked Sendable {
     }
 
     private func end(_ fetch: HTTPFetch, _ outcome: FetchEnd) {
+        let now = Self.now
+        fetch.origin.end(fetch.permit, fetch.verdict, now: now, first: Int64(rule.backOff))
         if case .failed = outcome, fetch.job.asksAnew() {
             fetch.dropBody()
             fetch.turns += 1
@@ -178,13 +206,14 @@ final class HTTPEngine: @unchecked Sendable {
         if case .failed(let cause, let message, _, _) = outcome {
             counter.count(TileLoadFailure(cause, message), of: fetch.job.name)
             fetch.dropBody()
+            if fetch.isRefused, !fetch.job.isOpening { return postpone(fetch, now: now) }
             if let wait = rule.wait(
                 after: outcome,
                 attempts: fetch.attempts - fetch.turns,
                 isOpening: fetch.job.isOpening,
                 dice: .random(in: 0...1)
             ) {
-                fetch.earliest = Self.now + Int64(wait)
+                fetch.earliest = now + Int64(wait)
                 waiting.append(fetch)
                 return fetch.job.rest()
             }
@@ -197,6 +226,7 @@ final class HTTPEngine: @unchecked Sendable {
             if tile_curl_is_looking_up(easy) != 0, !mayLeaveLookup() { tile_curl_leave_lookup(easy, 0) }
             curl_multi_remove_handle(multi, easy)
             active.removeValue(forKey: easy)
+            fetch.origin.end(fetch.permit, .unknown, now: Self.now, first: 0)
         }
         fetch.endTransfer()
         fetch.job.cancel()

@@ -26,6 +26,11 @@ final class HTTPFetch {
     private var otherBytes = 0
     /// Milliseconds at which the next attempt may start.
     var earliest: Int64 = 0
+    /// The job's server. Its pace counts for what it redirects to, too.
+    let origin: Origin
+    /// Permission of the attempt under way, and what its end says about the server.
+    var permit = OriginPace.Permit()
+    private(set) var verdict = OriginPace.Verdict.unknown
     private(set) var transfer: OpaqueCurl?
     private(set) var answer = HTTPCacheHeaders()
     /// The last header line so far: a folded line continues it (RFC 9112, 5.2).
@@ -56,6 +61,7 @@ final class HTTPFetch {
         (self.job, self.options) = (job, options)
         self.wallClock = wallClock
         (address, limit) = (job.address, job.limit)
+        origin = Origin.of(address)
         kept = job.kept
         stored = kept == nil ? job.stored : nil
     }
@@ -69,6 +75,7 @@ final class HTTPFetch {
     /// Creates the transfer of the next attempt.
     func begin(_ options: HTTPTileOptions, now: Int64) -> OpaqueCurl? {
         attempts += 1
+        verdict = .unknown
         redirections = 0
         followed = [301, 302, 303, 307, 308].filter { !job.isAbsence($0, options) }
         hops = []
@@ -155,12 +162,31 @@ final class HTTPFetch {
     /// Determines how the attempt ended. After a redirection a failure names its target's server.
     func end(_ result: CURLcode, _ options: HTTPTileOptions) -> FetchEnd {
         let end = transferEnd(result, options)
+        verdict = verdict(on: result, end)
         guard redirections > 0, case .failed(let cause, let message, let mayPass, let seconds) = end,
             let server = HTTPAddress(current)?.server
         else { return end }
         // Not all of its address, which may have a key: object stores sign those that they redirect to.
         let named = "\(message) (redirected to \(server))"
         return .failed(cause, message: named, mayPass: mayPass, retryAfterSeconds: seconds)
+    }
+
+    /// Whether the last attempt says that the server should be asked less.
+    var isRefused: Bool {
+        switch verdict {
+        case .refused, .unreachable: true
+        case .answered, .unknown: false
+        }
+    }
+
+    private func verdict(on result: CURLcode, _ end: FetchEnd) -> OriginPace.Verdict {
+        guard let transfer else { return .unknown }
+        if result == CURLE_OK || result == CURLE_WRITE_ERROR {
+            guard case .failed = end, [429, 503].contains(tile_curl_status(transfer)) else { return .answered }
+            return .refused(pause: Int64(tile_curl_retry_after(transfer)) * 1000)
+        }
+        guard case .failed(_, _, mayPass: true, _) = end, tile_curl_has_sent(transfer) == 0 else { return .unknown }
+        return .unreachable
     }
 
     private func transferEnd(_ result: CURLcode, _ options: HTTPTileOptions) -> FetchEnd {

@@ -148,6 +148,10 @@ final class HTTPRangeJob: HTTPJob {
     func rest() { ranges.rest(self) }
 
     func finish(_ fetch: HTTPFetch, _ end: FetchEnd, _ options: HTTPTileOptions) {
+        if case .postponed(let wait) = end {
+            let failure = TileLoadFailure(.status, RetryRule.pause)
+            return ranges.finish(self, .failed(.postponed(retryAfter: .milliseconds(wait)), failure))
+        }
         guard case .failed(let cause, let message, let mayPass, let seconds) = end else {
             let answer = state.withLock { $0.answer }.map { answer in
                 (pin: answer.pin, isFile: answer.isFile, isStorable: fetch.freshness(options).isStorable)

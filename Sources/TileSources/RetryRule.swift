@@ -10,6 +10,9 @@ enum FetchEnd: Equatable {
     /// The tile is at another address.
     case redirected(to: String)
     case failed(TileLoadFailureCause, message: String, mayPass: Bool, retryAfterSeconds: Int = 0)
+    /// The server may not be asked for so long, since it has refused requests or cannot be reached. Nothing was sent, or
+    /// what was sent was refused.
+    case postponed(milliseconds: Int64)
 }
 
 /// Whether and when a failed request is retried. Pure, so that it can be tested without a clock.
@@ -76,6 +79,9 @@ struct RetryRule {
         let wait = full - Int(Double(full) / 2 * dice)
         return min(max(wait, min(retryAfterSeconds, Self.longest / 1000) * 1000), Self.longest)
     }
+
+    /// What a postponed request says where a failure is expected.
+    static let pause = "its server has refused requests or cannot be reached, and is asked later"
 
     /// Tells the cache what the last attempt's failure means.
     static func failure(_ cause: TileLoadFailureCause, mayPass: Bool, retryAfterSeconds: Int) -> TileFailure {

@@ -47,6 +47,9 @@ public struct TileSourceStatistics: Hashable, Sendable, CustomStringConvertible 
     public var attempts = 0
     /// HTTP requests that were retries.
     public var retries = 0
+    /// Loads that were put off, because their server had refused requests (429, 503) or could not be reached. Some of them
+    /// had sent a request, which counts as a failure too.
+    public var postponed = 0
     /// Answers that the kept answer is still valid (304).
     public var notModified = 0
     /// Requests cancelled because the tile was no longer wanted.
@@ -70,6 +73,7 @@ public struct TileSourceStatistics: Hashable, Sendable, CustomStringConvertible 
         }
         let counts = [
             (absent, "absent"), (scaled, "scaled"), (attempts, "requests sent"), (retries, "of them again"),
+            (postponed, "put off"),
             (notModified, "not modified"),
             (cancelled, "cancelled"),
         ]

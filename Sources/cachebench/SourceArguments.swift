@@ -142,6 +142,7 @@ extension ReplaySourceCounts {
         lastFailure = statistics.lastFailure
         attempts = statistics.attempts
         retries = statistics.retries
+        postponed = statistics.postponed
         notModified = statistics.notModified
         cancelled = statistics.cancelled
     }

@@ -165,7 +165,9 @@ const char *check_requests(void) {
     request = take(&queue);
     EXPECT(request != NULL);
     EXPECT_ARGUMENT(tilecache_request_fail(request, 0, -1));
+    EXPECT_ARGUMENT(tilecache_request_postpone(request, -1));
     EXPECT_OK(tilecache_request_fail(request, 0, INT64_MAX));
+    EXPECT(tilecache_request_postpone(request, 0) == TILECACHE_ERROR_ALREADY_COMPLETED);
     tilecache_request_release(request);
     request = take(&queue);
     EXPECT(request != NULL);

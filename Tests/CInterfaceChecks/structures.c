@@ -186,6 +186,7 @@ const char *check_null_arguments(void) {
     EXPECT_ARGUMENT(tilecache_request_complete_copying(NULL, &tile, 1, 1));
     EXPECT_ARGUMENT(tilecache_request_complete_absent(NULL));
     EXPECT_ARGUMENT(tilecache_request_fail(NULL, 0, 0));
+    EXPECT_ARGUMENT(tilecache_request_postpone(NULL, 0));
     EXPECT_ARGUMENT(tilecache_request_cancel(NULL));
     EXPECT_ARGUMENT(tilecache_recorder_record(NULL, &viewport, 0));
     EXPECT_ARGUMENT(tilecache_recorder_get_counts(NULL, &counts));

@@ -75,6 +75,7 @@ import TileSourcesC
         same(tilecache_request_complete_copying, tileCacheRequestCompleteCopying)
         same(tilecache_request_complete_absent, tileCacheRequestCompleteAbsent)
         same(tilecache_request_fail, tileCacheRequestFail)
+        same(tilecache_request_postpone, tileCacheRequestPostpone)
         same(tilecache_request_cancel, tileCacheRequestCancel)
         same(tilecache_request_holds_encoded, tileCacheRequestHoldsEncoded)
         same(tilecache_pixels_keep_encoded, tileCachePixelsKeepEncoded)

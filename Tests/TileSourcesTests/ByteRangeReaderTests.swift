@@ -126,7 +126,7 @@ import Testing
         let server = try #require(
             RangeServer(bytes) { content in
                 content.change = { number, _, answer in
-                    if number > 0 { answer = .init(status: 503, headers: ["Retry-After: \(asked)"]) }
+                    if number > 0 { answer = .init(status: 500, headers: ["Retry-After: \(asked)"]) }
                 }
             }
         )
@@ -140,6 +140,29 @@ import Testing
         #expect(failure == .transient(retryAfter: .seconds(wait)))
     }
 
+    /// A server that is busy is asked for nothing until it says, by no source. What was put off is no failure.
+    @Test func allReadsWaitForABusyServer() throws {
+        let server = try #require(
+            RangeServer(bytes) { content in
+                content.change = { number, _, answer in
+                    if number > 0 { answer = .init(status: 503, headers: ["Retry-After: 20"]) }
+                }
+            }
+        )
+        let (reader, _) = try open(server.address)
+        for range in [5..<9, 50_000..<50_010, 5..<9] {
+            let answer = Awaited<RangeEnd>()
+            reader.read(range, for: RangeClient(isDemand: true)) { answer.set($0) }
+            guard case .failed(.postponed(let wait), _) = answer.wait() else {
+                Issue.record("the server is busy")
+                return
+            }
+            #expect(wait > .zero && wait <= .seconds(22))
+        }
+        #expect(server.asked.count == 2 && counter.statistics.failures == [.status: 1])
+        #expect(counter.statistics.postponed == 3 && counter.statistics.retries == 0)
+    }
+
     /// Nothing could end the wait of a thread that opens a source.
     @Test func aServerThatIsBusyForLongIsNotOpened() throws {
         let server = try #require(
@@ -149,8 +172,9 @@ import Testing
         )
         #expect(message { _ = try open(server.address) }.hasSuffix("status 503; it asks to wait for 30 s"))
         let http = HTTPTileOptions(retries: 2)
-        #expect(message { _ = try HTTPTileSource(iiif: server.address, http: http) }.hasSuffix("wait for 30 s"))
-        #expect(counter.statistics.attempts == 1 && server.asked.count == 2)
+        // Nor is it asked again meanwhile, by whatever source.
+        #expect(message { _ = try HTTPTileSource(iiif: server.address, http: http) }.hasSuffix(RetryRule.pause))
+        #expect(counter.statistics.attempts == 1 && server.asked.count == 1)
     }
 
     @Test func aChangedFileOnAServerIsAnErrorUntilItIsOpenedAgain() throws {

@@ -435,7 +435,10 @@ enum {
     TILECACHE_OUTCOME_FAILED_PERMANENTLY = 3,
     /** The stored tile of tilecache_pixels_get_cached() is still valid; nothing was written. Counts as
      *  TILECACHE_OUTCOME_FAILED if there is none. */
-    TILECACHE_OUTCOME_UNCHANGED = 4
+    TILECACHE_OUTCOME_UNCHANGED = 4,
+    /** The source could not try, for example because its server allows no further request now. It is called again after
+     *  retry_after, at least 50 ms. Neither counted as a failure nor followed by the cache's own back-off. */
+    TILECACHE_OUTCOME_POSTPONED = 5
 };
 
 /** A time that is never reached, for tilecache_freshness.expires. */
@@ -606,6 +609,16 @@ TILECACHE_API tilecache_status tilecache_request_complete_absent(tilecache_reque
  */
 TILECACHE_API tilecache_status tilecache_request_fail(
     tilecache_request *request, int32_t is_permanent, int64_t retry_after);
+
+/**
+ * Completes a request as put off, because the source could not try: its server allows no further request now.
+ *
+ * Neither counted as a failure nor followed by the cache's own back-off.
+ *
+ * @param retry_after nanoseconds until the next attempt, 0 or more; at least 50 ms and at most a day are waited.
+ * @return TILECACHE_ERROR_ALREADY_COMPLETED if it was completed before.
+ */
+TILECACHE_API tilecache_status tilecache_request_postpone(tilecache_request *request, int64_t retry_after);
 
 /**
  * Completes a request as cancelled, because the tile is no longer wanted.
@@ -1678,6 +1691,8 @@ typedef struct tilecache_statistics {
     int64_t shortfall_bytes;
     /** Stores that layers have named so far; tilecache_get_store_counts() reads the look-ups in each. */
     int64_t store_count;
+    /** Loads that their source put off, TILECACHE_OUTCOME_POSTPONED or tilecache_request_postpone(). */
+    int64_t loads_postponed;
 } tilecache_statistics;
 
 /** Reads the statistics of a cache, all at one moment. Set `statistics->struct_size` first. */

@@ -119,6 +119,8 @@ package struct ReplaySourceCounts: Encodable, Hashable, Sendable {
     package var attempts = 0
     /// Requests that were retries.
     package var retries = 0
+    /// Loads that were put off, because their server had refused requests or could not be reached.
+    package var postponed = 0
     /// Answers that the kept answer is still valid.
     package var notModified = 0
     /// Requests cancelled because the tile was no longer wanted.
@@ -139,7 +141,7 @@ package struct ReplaySourceCounts: Encodable, Hashable, Sendable {
     }
 
     mutating func add(_ other: ReplaySourceCounts, sign: Int = 1) {
-        for field in [\Self.loads, \.absent, \.attempts, \.retries, \.notModified, \.cancelled] {
+        for field in [\Self.loads, \.absent, \.attempts, \.retries, \.postponed, \.notModified, \.cancelled] {
             self[keyPath: field] += sign * other[keyPath: field]
         }
         for (cause, count) in other.failures { failures[cause, default: 0] += sign * count }

@@ -170,6 +170,7 @@ struct ReplayCard {
         guard let source = report.tileSource else { return [] }
         let counts = [
             ("requests", source.attempts, "\(count: source.retries) sent again"),
+            ("put off", source.postponed, "their server refused requests or was not reached"),
             ("not modified", source.notModified, ""),
             ("cancelled", source.cancelled, "their tiles were no longer wanted"),
         ]

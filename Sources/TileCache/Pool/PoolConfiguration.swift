@@ -40,6 +40,9 @@ struct PoolConfiguration: Sendable {
     /// Rounds bytes up to whole pages.
     func paged(_ bytes: Int) -> Int { bytes.roundedUp(toPages: pageBytes) }
 
+    /// Minimum wait after a source has put a load off, in nanoseconds.
+    static let leastPause: Int64 = 50_000_000
+
     /// Maximum wait that a source may set: a day, in nanoseconds.
     static let longestRetryWait: Int64 = 86_400_000_000_000
 }

@@ -25,6 +25,8 @@ enum LoadResult: Error, Hashable {
     case absent
     /// The load failed; it is retried after a wait unless the failure is permanent.
     case failed(isPermanent: Bool, retryAfter: Int64?)
+    /// The source could not try; it is retried after the wait.
+    case postponed(wait: Int64)
     /// It was no longer wanted.
     case cancelled
     /// It was refused memory; it is retried after a wait if memory is available.
@@ -34,7 +36,7 @@ enum LoadResult: Error, Hashable {
     var isUnavailable: Bool {
         switch self {
         case .absent, .failed(isPermanent: true, _): true
-        case .pixels, .failed, .cancelled, .refused: false
+        case .pixels, .failed, .postponed, .cancelled, .refused: false
         }
     }
 }
@@ -292,6 +294,13 @@ extension PoolState {
                 $0.flags.insert(.failed)
                 $0.retryAt = isPermanent ? .max : retryAt
             }
+        case .postponed(let wait):
+            counters.loads.postponed += 1
+            let retryAt = later(now, by: max(wait, PoolConfiguration.leastPause))
+            change(number) {
+                $0.flags.insert(.failed)
+                $0.retryAt = retryAt
+            }
         case .cancelled:
             counters.loads.cancelled += 1
         case .refused: noteRefusal(of: load, in: number, now: now)
@@ -306,7 +315,7 @@ extension PoolState {
         switch result {
         case .pixels: counters.prefetches.wasted += 1
         case .cancelled: counters.prefetches.cancelled += 1
-        case .absent, .failed, .refused: counters.prefetches.empty += 1
+        case .absent, .failed, .postponed, .refused: counters.prefetches.empty += 1
         }
     }
 

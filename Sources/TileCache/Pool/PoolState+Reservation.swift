@@ -91,7 +91,7 @@ extension PoolState {
     func outcome(_ result: LoadResult, of load: Load) -> LoadResult {
         switch result {
         case .pixels: load.slot == .none ? .refused : .pixels
-        case .failed(isPermanent: false, _), .cancelled: load.refusedPages != nil ? .refused : result
+        case .failed(isPermanent: false, _), .postponed, .cancelled: load.refusedPages != nil ? .refused : result
         case .failed, .absent, .refused: result
         }
     }
@@ -119,8 +119,12 @@ extension PoolState {
         table.note(number) { $0.attempts = attempts == .max ? .max : attempts + 1 }
         let (product, tooLong) = first.multipliedReportingOverflow(by: 1 << Int64(min(attempts, 20)))
         let doubled = tooLong ? Int64.max : product
-        let longest = max(min(doubled, configuration.maximumRetryDelay), wait)
-        let (time, overflow) = now.addingReportingOverflow(min(longest, PoolConfiguration.longestRetryWait))
+        return later(now, by: max(min(doubled, configuration.maximumRetryDelay), wait))
+    }
+
+    /// A time after a wait, which is cut at the longest one.
+    func later(_ now: Int64, by wait: Int64) -> Int64 {
+        let (time, overflow) = now.addingReportingOverflow(min(wait, PoolConfiguration.longestRetryWait))
         return overflow ? .max : time
     }
 
@@ -128,7 +132,7 @@ extension PoolState {
     func retryTime(of number: EntryID, after result: LoadResult) -> Int64? {
         let entry = table[number]
         switch result {
-        case .failed: return entry.retryAt == .max ? nil : entry.retryAt
+        case .failed, .postponed: return entry.retryAt == .max ? nil : entry.retryAt
         case .refused: return entry.isKept ? entry.retryAt : nil
         case .pixels, .absent, .cancelled: return nil
         }

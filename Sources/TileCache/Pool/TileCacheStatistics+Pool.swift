@@ -40,12 +40,13 @@ extension TileCacheStatistics {
         }
         let ends: KeyValuePairs = [
             "finished": loads.finished, "absent": loads.absent, "failed": loads.failed, "cancelled": loads.cancelled,
-            "refused": loads.refused, "outdated": loads.outdated, "in flight": loadsInFlight,
+            "postponed": loads.postponed, "refused": loads.refused, "outdated": loads.outdated,
+            "in flight": loadsInFlight,
         ]
         sum("loads started", loads.started, ends)
         let uses: KeyValuePairs = [
             "drawn": loads.drawn, "never drawn": loads.unseen, "resident and unseen": memory.unseenTiles,
-            "absent": loads.absent, "failed": loads.failed, "in flight": loadsInFlight,
+            "absent": loads.absent, "failed": loads.failed, "postponed": loads.postponed, "in flight": loadsInFlight,
         ]
         sum("loads started", loads.started, uses)
         let prefetchEnds: KeyValuePairs = [

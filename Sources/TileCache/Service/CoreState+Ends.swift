@@ -22,7 +22,9 @@ extension CoreState {
         pool.finishLoad(ticket.load, result, now: now)
         synthesis.noteEnd(of: ticket.load)
         if !isOutdated, isAsked(ticket.key) {
-            if result != .cancelled {
+            if case .postponed = result {
+                // It stays on the list until its source can try.
+            } else if result != .cancelled {
                 changeAsked { asked, _ in asked.removeAll { $0.key == ticket.key } }
             } else if asked.contains(where: { $0.key == ticket.key && !$0.needsSource }) {
                 // Cancelled before it was asked for. For the ceilings, it waits until they allow its source.

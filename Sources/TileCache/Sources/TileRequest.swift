@@ -149,6 +149,7 @@ extension LoadResult {
         switch failure {
         case .permanent: self = .failed(isPermanent: true, retryAfter: nil)
         case .transient(let wait): self = .failed(isPermanent: false, retryAfter: max(wait.nanoseconds, 0))
+        case .postponed(let wait): self = .postponed(wait: max(wait.nanoseconds, 0))
         case .wrongSize: self = .failed(isPermanent: false, retryAfter: nil)
         }
     }

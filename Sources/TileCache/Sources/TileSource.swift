@@ -16,6 +16,9 @@ public enum TileFailure: Error, Hashable, Sendable {
     case permanent
     /// It may succeed later. Retried after the wait, 0 to a day, with the cache's own back-off as a lower bound.
     case transient(retryAfter: Duration)
+    /// The source could not try, for example because its server allows no further request now. Retried after the wait, at
+    /// least 50 ms and at most a day. Neither counted as a failure nor followed by the cache's own back-off.
+    case postponed(retryAfter: Duration)
     /// The source delivered pixels of another size than the layer's tiles have.
     case wrongSize(expected: ByteCount, delivered: ByteCount)
 }

@@ -56,6 +56,8 @@ extension TileCacheStatistics {
         public internal(set) var absent = 0
         /// Loads that failed.
         public internal(set) var failed = 0
+        /// Loads that their source put off, ``TileFailure/postponed(retryAfter:)``.
+        public internal(set) var postponed = 0
         /// Loads that were cancelled.
         public internal(set) var cancelled = 0
         /// Loads outdated by an invalidation.
@@ -76,8 +78,8 @@ extension TileCacheStatistics {
 
         static var fields: [WritableKeyPath<Self, Int>] {
             [
-                \.started, \.retried, \.finished, \.absent, \.failed, \.cancelled, \.outdated, \.refused, \.drawn,
-                \.unseen, \.secondAnswers, \.byteTotal,
+                \.started, \.retried, \.finished, \.absent, \.failed, \.postponed, \.cancelled, \.outdated, \.refused,
+                \.drawn, \.unseen, \.secondAnswers, \.byteTotal,
             ]
         }
 
@@ -102,7 +104,7 @@ extension TileCacheStatistics {
         public internal(set) var wasted = 0
         /// Prefetches that were cancelled while in flight.
         public internal(set) var cancelled = 0
-        /// Prefetches that ended without pixels: absent, failed or refused memory.
+        /// Prefetches that ended without pixels: absent, failed, put off or refused memory.
         public internal(set) var empty = 0
 
         /// All counts are 0.

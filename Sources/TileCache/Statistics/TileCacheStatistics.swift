@@ -86,7 +86,8 @@ public struct TileCacheStatistics: Sendable, Hashable, CustomStringConvertible {
             return "\(tenths / 10).\(tenths % 10) %"
         }
         let troubles = [
-            (loads.failed, "failed"), (loads.absent, "absent"), (loads.refused, "refused memory"),
+            (loads.failed, "failed"), (loads.postponed, "put off"), (loads.absent, "absent"),
+            (loads.refused, "refused memory"),
             (loads.retried, "retried"),
         ]
         let list = troubles.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")

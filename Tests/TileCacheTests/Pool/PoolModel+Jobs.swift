@@ -92,7 +92,8 @@ extension PoolModel {
             .cancelled, .refused,
         ]
         if flight.ticket.slot != .none { results += Array(repeating: .pixels, count: 12) }
-        let result = random.element(of: results)
+        var result = random.element(of: results)
+        if result == .failed(isPermanent: false, retryAfter: 7_000_000) { result = .postponed(wait: 7_000_000) }
         try perform("a load of \(flight.key.layer):\(flight.key.coordinate) that ends as \(result)") {
             flights[id] = nil
             let isNeeded = needed.contains(flight.key)
@@ -119,7 +120,7 @@ extension PoolModel {
             case .absent:
                 forget(flight.key)
                 absent.insert(flight.key)
-            case .failed, .cancelled, .refused: break
+            case .failed, .postponed, .cancelled, .refused: break
             }
         }
     }

@@ -4,7 +4,7 @@ usage: tile_server.py FOLDER MODE   -- serves FOLDER/z/x/y.png; its port is in F
 
 Modes, joined by commas:
   slow        30 ms before each answer, and the body in two parts
-  fail        one request in five has the status 503
+  fail        one request in five has the status 500
   truncate    one in seven says a length and ends in the middle
   chunk       one in eleven is sent in chunks, and the last one never comes
   garbage     one in thirteen has bytes that are no image
@@ -13,7 +13,7 @@ Modes, joined by commas:
   die         one in nineteen is cut off before the status line is whole
   etag        answers are named, and conditions are honoured
   date        the same with dates
-  busy        the first request for each tile has the status 429 with Retry-After
+  busy        requests in the first second have the status 429 with Retry-After
   huge        every answer is 3 MB
   babble      bytes that belong to no answer follow each one
   gzip        every tile is compressed by gzip, though it is not asked for
@@ -36,6 +36,7 @@ count = 0
 seen = {}
 open_now = 0
 most_open = 0
+first_request = None
 own_headers = [tuple(mode.split(":", 1)) for mode in modes if ":" in mode]
 LAST_MODIFIED = "Tue, 15 Nov 1994 12:45:26 GMT"
 
@@ -89,10 +90,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.close_connection = True
 
     def serve(self):
-        global count
+        global count, first_request
         with lock:
             count += 1
             number = count
+            first_request = first_request or time.monotonic()
             times = seen.get(self.path, 0)
             seen[self.path] = times + 1
         if "redirect" in modes and not self.path.startswith("/there"):
@@ -106,10 +108,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if "die" in modes and number % 19 == 0:
             self.wfile.write(b"HTTP/1.1 2")
             return self.cut()
-        if "busy" in modes and times == 0:
-            return self.answer(429, b"later", [("Retry-After", "0")])
+        if "busy" in modes and time.monotonic() < first_request + 1:
+            return self.answer(429, b"later", [("Retry-After", "1")])
         if "fail" in modes and number % 5 == 0:
-            return self.answer(503, b"not now")
+            return self.answer(500, b"not now")
         if "forbidden" in modes:
             return self.answer(403, b"no")
         if not os.path.isfile(path):
