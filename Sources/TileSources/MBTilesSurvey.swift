@@ -46,13 +46,18 @@ struct MBTilesSurvey {
     /// Steps from which on that is too slow for a tile.
     static let slowSteps = 10_000
 
-    /// - Parameter samplesSize: Whether tiles are read for their size.
-    init(_ connection: MBTilesConnection, _ zooms: ClosedRange<Int>, samplesSize: Bool) {
+    /// Columns of a zoom that are looked at if its extent need not be exact.
+    static let someColumns = 16
+
+    /// - Parameters:
+    ///   - samplesSize: Whether tiles are read for their size.
+    ///   - isExact: Whether all columns are looked at, not some of each zoom.
+    init(_ connection: MBTilesConnection, _ zooms: ClosedRange<Int>, samplesSize: Bool, isExact: Bool) {
         let database = connection.database
         database.survey {
             let steps = Self.steps(database, zooms.upperBound)
             isSlow = steps >= Self.slowSteps
-            guard steps >= Self.usualSteps else { return walk(database, zooms) }
+            guard steps >= Self.usualSteps else { return walk(database, zooms, isExact: isExact) }
             guard let found = MBTilesIndex.Reading(database) else { return }
             extents = found.extents
             emptyZooms = Set(zooms).subtracting(extents.keys)
@@ -96,7 +101,8 @@ struct MBTilesSurvey {
         guard isSlow else { return nil }
         let lack = "it has no index of zoom_level, tile_column and tile_row"
         if let index { return "\(lack): it was read for one of \(index.count) tiles" }
-        return "\(lack), and too many tiles for one in memory: each tile is searched for in the whole table. "
+        return "\(lack), and none could be made (of a view, of more than \(MBTilesIndex.most) tiles, or in time): each "
+            + "tile is searched for in the whole table. "
             + "CREATE UNIQUE INDEX tile_index ON tiles (zoom_level, tile_column, tile_row) makes it fast"
     }
 
@@ -117,7 +123,7 @@ struct MBTilesSurvey {
     }
 
     /// Finds the extent of each zoom, column by column: with an index that is fast.
-    private mutating func walk(_ database: Database, _ zooms: ClosedRange<Int>) {
+    private mutating func walk(_ database: Database, _ zooms: ClosedRange<Int>, isExact: Bool) {
         let next = database.query(
             "SELECT tile_column, tile_row FROM tiles WHERE zoom_level = ? AND tile_column >= ? "
                 + "ORDER BY tile_column, tile_row LIMIT 1",
@@ -146,6 +152,7 @@ struct MBTilesSurvey {
             else { continue }
             var extent = TileExtent(columns: first.0...final.0, rows: first.1...first.1)
             var place: (Int, Int)? = first
+            let step = isExact ? 1 : max((final.0 - first.0) / Self.someColumns, 1)
             while let (column, row) = place, column <= most {
                 columns += 1
                 guard columns <= Self.mostColumns, let upper = last.pair(zoom, column), upper.1 >= row, row >= 0,
@@ -157,7 +164,7 @@ struct MBTilesSurvey {
                 extent.add(column, row)
                 extent.add(column, upper.1)
                 guard column < final.0 else { break }
-                place = next.pair(zoom, column + 1)
+                place = next.pair(zoom, min(column + step, final.0))
                 // A query that failed says nothing of what follows.
                 if place == nil { extent.rows = nil }
             }

@@ -70,7 +70,12 @@ public final class MBTilesTileSource: BlockingTileSource, TileDecoder, MemoryRep
         let metadata = try MBTilesMetadata(connection.database, path)
         zooms = try connection.zooms(metadata, path)
         let label = metadata.values["format"].flatMap { ["pbf", "mvt"].contains($0) ? $0 : nil }
-        let survey = MBTilesSurvey(connection, zooms, samplesSize: options.tileSize == nil || label != nil)
+        let survey = MBTilesSurvey(
+            connection,
+            zooms,
+            samplesSize: options.tileSize == nil || label != nil,
+            isExact: metadata.bounds == nil
+        )
         if let label, survey.samples.size == nil {
             let expected = "tiles of PNG, JPEG or WebP were expected"
             throw TileSourceError(path, "\(expected), and these are of the format \(label)")
@@ -83,8 +88,13 @@ public final class MBTilesTileSource: BlockingTileSource, TileDecoder, MemoryRep
             within: metadata.bounds
         )
         let order = rows ?? (finding == .fromTop ? .fromTop : .fromBottom)
-        let bounds = finding == .elsewhere ? nil : metadata.bounds
-        contents = MapPyramid.contents(bounds ?? survey.part(of: zooms, order), of: pyramid)
+        var part = metadata.bounds
+        if part == nil { part = survey.part(of: zooms, order) }
+        if finding == .elsewhere {
+            let whole = MBTilesSurvey(connection, zooms, samplesSize: false, isExact: true)
+            part = whole.part(of: zooms, order)
+        }
+        contents = MapPyramid.contents(part, of: pyramid)
         let warnings = [
             rows == nil ? finding.warning(path) : nil, survey.warning, metadata.warning(zooms),
             label.map { "its metadata states the format \($0), and its tiles are images" },

@@ -11,8 +11,8 @@ public struct TileSourceOptions: Hashable, Sendable {
     /// Whether a tile's encoded bytes may be its compressed form, if they are smaller. Default: `true`. The tile is
     /// then decoded at each promotion.
     public var keepsEncoded: Bool
-    /// Pixels a side of a tile, 16 to 4096. Default: `nil`, as the container declares or its first tile has; 256 for
-    /// HTTP and single images.
+    /// Pixels a side of a tile, 16 to 4096. Default: `nil`, as the container declares or most of some of its tiles have;
+    /// 256 for single images and HTTP. ``TileSourceAddress/open(_:http:image:progress:)`` asks a server with a template.
     public var tileSize: Int?
     /// Whether the world repeats horizontally, as a map of the whole earth does. Default: `false`.
     public var wrapsX: Bool

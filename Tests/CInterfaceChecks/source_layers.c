@@ -69,6 +69,18 @@ static const char *check_folder(const char *folder) {
     EXPECT(length == 0 && text[0] == 0);
     EXPECT_OK(tilecache_source_layer_describe_warning(scene.cache, scene.layer, text, sizeof text, &length));
     EXPECT(length == 0 && text[0] == 0);
+    /* Metadata that only sets with rows from the bottom have. */
+    tilecache_layer contradicted = -1;
+    char metadata[600];
+    snprintf(metadata, sizeof metadata, "%s/tilemapresource.xml", folder);
+    FILE *file = fopen(metadata, "w");
+    EXPECT(file != NULL);
+    fclose(file);
+    EXPECT_OK(tilecache_add_source_layer(scene.cache, address, &options, &contradicted));
+    remove(metadata);
+    EXPECT_OK(tilecache_source_layer_describe_warning(scene.cache, contradicted, text, sizeof text, &length));
+    EXPECT(strstr(text, "tilemapresource.xml says that row 0 is at the bottom") != NULL && length == strlen(text));
+    EXPECT_OK(tilecache_remove_layer(scene.cache, contradicted));
 
     EXPECT_OK(tilecache_view_create(scene.cache, &scene.layer, 1, NULL, &scene.view));
     tilecache_viewport viewport;
@@ -205,11 +217,15 @@ const char *check_source_addresses(void) {
     EXPECT_ARGUMENT(tilecache_add_source_layer(cache, "xyz:a", NULL, NULL));
     EXPECT_ARGUMENT(tilecache_source_layer_get_info(NULL, 0, NULL));
     EXPECT_ARGUMENT(tilecache_source_layer_describe_failure(NULL, 0, NULL, 0, NULL));
+    EXPECT_ARGUMENT(tilecache_source_layer_describe_warning(NULL, 0, NULL, 0, NULL));
 #define REFUSED(address, words) \
     EXPECT(tilecache_add_source_layer(cache, address, NULL, &layer) == TILECACHE_ERROR_INVALID_SOURCE); \
     EXPECT(strstr(tilecache_last_error(), words) != NULL)
     REFUSED("", "mbtiles:FILE");
     REFUSED("gopher:a", "not 'gopher:a'");
+    REFUSED("mbtiles:a.mbtiles#rows=up", "mbtiles:FILE#rows=top");
+    REFUSED("mbtiles:/nowhere.mbtiles#rows=top", "/nowhere.mbtiles: there is no such file");
+    REFUSED("http://localhost/${z}/${x}/${y}", "not ${z}");
     REFUSED("\xFF\xFE:a", "address must be UTF-8");
     REFUSED("xyz:/nowhere/\xFF", "address must be UTF-8");
     REFUSED("xyz:/nowhere", "/nowhere: a folder");

@@ -44,6 +44,12 @@ struct MessageTests {
             words: "replay --source xyz:/tmp --image-memory-limit 1GiB",
             says: ["--image-memory-limit is for cutting a --source image:"]
         ),
+        Line(words: "replay --source xyz:/tmp --rows top", says: ["--rows is for a --source mbtiles:"]),
+        Line(words: "replay --source mbtiles:a --rows up", says: ["Expected top or bottom"]),
+        Line(
+            words: "replay --source mbtiles:a#rows=top --rows bottom",
+            says: ["--rows and the address of the --source name different orders of rows"]
+        ),
         Line(words: "replay --source xyz:/tmp --maximum-zoom 3", says: ["--maximum-zoom is for a --source http:"]),
         // Lists name the wrong word.
         Line(words: "compare --policies none,foo traces", says: ["not 'foo'", "none, ring, velocity"]),

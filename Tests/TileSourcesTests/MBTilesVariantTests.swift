@@ -112,6 +112,17 @@ import Testing
         #expect(find(4...11, PixelRect(minX: 0, minY: 0.25, maxX: 1, maxY: 0.75)) == .asInFormat)
     }
 
+    /// Bounds in which no tile is are not believed.
+    @Test func boundsOfAnotherPlace() throws {
+        let map = makeMap(3...6, columns: 1...6, rows: 1...2)
+        map.set("bounds", "0,-10,10,10")
+        map.close()
+        let source = try MBTilesTileSource(path: path)
+        #expect(source.contents == PixelRect(minX: 128, minY: 128, maxX: 896, maxY: 384))
+        #expect(source.warning == "\(path): its tiles lie outside of the bounds that its metadata states")
+        #expect(try source.loaded(3, 8, 8).image == image(6, 8, 8))
+    }
+
     /// The extent covers all tiles of all zooms, whatever was written; with an index and without.
     @Test(arguments: 0..<10 as Range<UInt64>) func contentsAreTheExtentOfTheTiles(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
