@@ -160,11 +160,13 @@ struct TileImages: Sendable {
         }
         take(high)
         guard status == ti_ok else { return status }
-        let drawn = place.height * bytesPerRow
-        if drawn < target.count {
-            UnsafeMutableRawBufferPointer(rebasing: target[drawn...]).initializeMemory(as: UInt8.self, repeating: 0)
-        }
+        Self.clear(target, from: place.height * bytesPerRow)
         return ti_end(reader, &error)
+    }
+
+    private static func clear(_ target: UnsafeMutableRawBufferPointer, from drawn: Int) {
+        guard drawn < target.count else { return }
+        UnsafeMutableRawBufferPointer(rebasing: target[drawn...]).initializeMemory(as: UInt8.self, repeating: 0)
     }
 
     /// Decodes a whole image and scales it to the tile.

@@ -63,6 +63,7 @@ struct WarmCommand: ParsableCommand {
             let writer = try ReportWriter(path: output.file.output, sparing: sourced.files + self.stores.files)
             guard let source = try sourced.open(tileSize: tileSize, format: pixels.pixelFormat, encoded: true)
             else { return }
+            let known = source.warning()
             Interruption.watch()
             let pyramid = source.pyramid
             let tileBytes =
@@ -92,6 +93,7 @@ struct WarmCommand: ParsableCommand {
             if report.unstored > 0 { report.lastStoreFailure = stores.lastFailure }
             progress.end()
             try writer.write(report, as: output.format, table: report.text)
+            if let warning = source.warning(), warning != known { writeToStandardError("cachebench: \(warning)\n") }
             if report.wasStopped { throw Interruption.end("the same command continues") }
             if report.failed + report.unstored > 0 { throw ExitCode(1) }
         }
