@@ -199,15 +199,18 @@ struct IIIFImage: Equatable {
         guard let entries = sizes.elements else { throw fields.failure("sizes with an array", sizes) }
         let limit = TileSourceOptions.tileSizes.upperBound
         let most = levels.first.map { (width: $0.tileWidth, height: $0.tileHeight) } ?? (width: limit, height: limit)
-        let world = (width: width, height: height)
-        var found: [Level] = []
+        var listed: [(width: Int, height: Int)] = []
         for (index, entry) in entries.enumerated() {
             let own = IIIFFields(entry, fields.address, "sizes[\(index)].")
-            let (wide, high) = (try own.number("width", 1...1 << 30), try own.number("height", 1...1 << 30))
+            listed.append((try own.number("width", 1...1 << 30), try own.number("height", 1...1 << 30)))
+        }
+        var overviews = Overviews(of: (width: width, height: height), within: 1)
+        var found: [Level] = []
+        for (wide, high) in listed.sorted(by: { $0 > $1 }) {
             // Others are distorted.
-            guard let scale = Overview.scale(width: wide, height: high, of: world, within: 1), scale >= 1,
-                scale > levels.first?.scale ?? 0, wide <= most.width, high <= most.height,
-                !found.contains(where: { $0.scale == scale }),
+            guard wide <= most.width, high <= most.height, found.last?.width != wide || found.last?.height != high,
+                let scale = overviews.take(width: wide, height: high), scale >= 1,
+                scale > (found.last ?? levels.first)?.scale ?? 0,
                 found.count + levels.count < TilePyramid.maximumLevelCount
             else { continue }
             found.append(Level(factor: 0, scale: scale, width: wide, height: high, tileWidth: wide, tileHeight: high))
@@ -286,7 +289,7 @@ extension IIIFImage: ServerTiles {
             y: 0,
             width: wide,
             height: high,
-            tolerance: level.factor == 1 ? 0 : 1
+            tolerance: level.factor == 1 ? 0 : ImagePlacement.edgeTolerance
         )
         if version == 2 {
             // Servers are told the width alone, which is rounded up. In a narrow part that makes the height larger.

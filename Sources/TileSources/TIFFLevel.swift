@@ -28,7 +28,10 @@ struct TIFFLevel: Sendable {
     var width: Int
     var height: Int
     /// World pixels for a pixel.
-    var scale = 1.0
+    private(set) var scale = 1.0
+    /// Size with the pixels of which only a part lies in the world: the size may have been rounded down.
+    private(set) var drawnWidth: Int
+    private(set) var drawnHeight: Int
     var tileWidth: Int
     var tileHeight: Int
     var layout: Layout
@@ -97,6 +100,7 @@ struct TIFFLevel: Sendable {
     ) throws(TileSourceError) {
         let path = bytes.name
         (width, height) = try Self.size(directory, &bytes)
+        (drawnWidth, drawnHeight) = (width, height)
         let isTiled = Self.isTiled(directory)
         if isTiled {
             tileWidth = try directory.number(.tileWidth, Self.tileSides, &bytes)
@@ -189,6 +193,16 @@ struct TIFFLevel: Sendable {
                 "\(count) \(isTiled ? "tiles" : "strips") were expected, not \(offsets.count) offsets and \(counts.count) byte counts"
             )
         }
+    }
+
+    /// Makes the level an overview of another.
+    ///
+    /// - Parameter isFilled: Whether its size is that of its tiles, which the last ones fill up.
+    mutating func setScale(_ scale: Double, of world: TIFFLevel, isFilled: Bool) {
+        self.scale = scale
+        drawnWidth = Int((Double(world.width) / scale - 1e-6).rounded(.up))
+        drawnHeight = Int((Double(world.height) / scale - 1e-6).rounded(.up))
+        if isFilled { (width, height) = (drawnWidth, drawnHeight) }
     }
 
     /// Number of tiles, planes counted.

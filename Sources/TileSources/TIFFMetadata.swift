@@ -27,3 +27,18 @@ public struct TIFFMetadata: Hashable, Sendable {
         return texts.reduce(0, +) + 8 * numbers.reduce(0, +)
     }
 }
+
+extension TIFFMetadata {
+    /// Reads a directory's fields.
+    init(_ directory: TIFFDirectory, _ bytes: inout TIFFBytes) throws(TileSourceError) {
+        self.init()
+        description = try directory.text(.imageDescription, &bytes)
+        noData = try directory.text(.gdalNoData, &bytes)
+        pixelScale = try directory.reals(.modelPixelScale, &bytes) ?? []
+        tiePoints = try directory.reals(.modelTiepoint, &bytes) ?? []
+        transformation = try directory.reals(.modelTransformation, &bytes) ?? []
+        geoKeys = (try directory.numbers(.geoKeyDirectory, atMost: 4096, &bytes) ?? []).map { Int(clamping: $0) }
+        geoNumbers = try directory.reals(.geoDoubleParams, &bytes) ?? []
+        geoText = try directory.text(.geoAsciiParams, &bytes)
+    }
+}

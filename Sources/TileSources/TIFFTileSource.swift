@@ -192,7 +192,9 @@ public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSourc
         of tile: TileCoordinate,
         into pixels: inout TilePixels
     ) throws(TileFailure) {
-        try delivery.decode(encoded, levels[tile.level].placement(tile), of: subject(of: tile), into: &pixels)
+        let level = levels[tile.level]
+        try delivery.decode(encoded, level.placement(tile), of: subject(of: tile), into: &pixels)
+        level.fill(tile, &pixels)
     }
 
     private func ranges(of tile: TileCoordinate) throws(TileLoadFailure) -> [Range<Int>]? {
@@ -208,156 +210,35 @@ public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSourc
 }
 
 extension TIFFTileSource {
-    /// Of an overview. What is nearly as large as the first image is a plane or page besides it.
-    private static let leastScale = 1.1
-
-    /// Reads all directories and chooses those of the first image.
-    private static func levels(_ file: inout TIFFFile) throws(TileSourceError) -> Contents {
-        let (format, name) = (file.format, file.reader.name)
-        var main = file.main
-        guard TIFFLevel.isTiled(main) else {
-            let (width, height) = try TIFFLevel.size(main, &file.bytes)
+    /// Reads all directories and chooses those of the first image, coarsest first. The text says what was left out.
+    private static func levels(
+        _ file: inout TIFFFile
+    ) throws(TileSourceError) -> ([TIFFLevel], TIFFMetadata, String?) {
+        let isLittle = file.format.isLittle
+        guard let first = try TIFFPage(file.main, &file.bytes) else {
+            let (width, height) = try TIFFLevel.size(file.main, &file.bytes)
             throw TileSourceError(
-                name,
+                file.reader.name,
                 "a tiled TIFF was expected, and its \(width) x \(height) pixels are in strips: open it as one large "
                     + "image, by its address or with ImageTileSource, or \(TIFFStrips.hint)"
             )
         }
         // First, since its values may be followed by all others: one read then brings them.
-        var room = TIFFLevel.largestCount
-        var levels = [try TIFFLevel(main, isLittle: format.isLittle, room: room, &file.bytes)]
-        room -= levels[0].count
-        var others = try subdirectories(of: main, &file)
-        var offset = main.next
-        while let directory = try file.next(offset) {
-            others.append(directory)
-            offset = directory.next
+        var world = try TIFFLevel(file.main, isLittle: isLittle, room: TIFFLevel.largestCount, &file.bytes)
+        let pages = try TIFFPages(&file, first)
+        if pages.isMainLater {
+            let main = pages.main.directory
+            world = try TIFFLevel(main, isLittle: isLittle, room: TIFFLevel.largestCount, &file.bytes)
         }
-        if let place = try placeOfImage(among: others, reducedTo: levels[0], &file) {
-            swap(&main, &others[place])
-            others += try subdirectories(of: main, &file)
-            levels = [try TIFFLevel(main, isLittle: format.isLittle, room: room, &file.bytes)]
-            room -= levels[0].count
-        }
-        var isPhilips: Bool?
-        var leftOut: String?
-        for directory in others where TIFFLevel.isTiled(directory) {
-            let (width, height) = try TIFFLevel.size(directory, &file.bytes)
-            let world = (width: levels[0].width, height: levels[0].height)
-            if isPhilips == nil {
-                isPhilips = try main.text(.software, &file.bytes)?.hasPrefix("Philips") == true
-            }
-            let filled =
-                isPhilips == true
-                ? try filledScale(directory, width: width, height: height, of: levels, &file.bytes) : nil
-            guard try isPicture(directory, &file.bytes),
-                let scale = filled ?? Overview.scale(width: width, height: height, of: world, within: 2),
-                scale >= leastScale, !levels.contains(where: { $0.scale == scale })
-            else { continue }
-            let tile = try TIFFLevel.tileSize(directory, &file.bytes)
-            guard TIFFLevel.tileSides.contains(tile.width), TIFFLevel.tileSides.contains(tile.height) else {
-                leftOut =
-                    "its overview of \(width) x \(height) pixels is left out: tiles of 16 to 4096 pixels a side were "
-                    + "expected, not \(tile.width) x \(tile.height)"
-                continue
-            }
-            var level = try TIFFLevel(directory, isLittle: format.isLittle, room: room, &file.bytes)
-            level.scale = scale
-            if filled != nil {
-                level.width = (world.width - 1) / Int(scale) + 1
-                level.height = (world.height - 1) / Int(scale) + 1
-            }
+        var (levels, room) = ([world], TIFFLevel.largestCount - world.count)
+        for found in pages.levels {
+            var level = try TIFFLevel(found.page.directory, isLittle: isLittle, room: room, &file.bytes)
+            level.setScale(found.scale, of: world, isFilled: found.isFilled)
             room -= level.count
             levels.append(level)
         }
         levels.sort { $0.scale > $1.scale }
-        var metadata = TIFFMetadata()
-        metadata.description = try main.text(.imageDescription, &file.bytes)
-        metadata.noData = try main.text(.gdalNoData, &file.bytes)
-        metadata.pixelScale = try main.reals(.modelPixelScale, &file.bytes) ?? []
-        metadata.tiePoints = try main.reals(.modelTiepoint, &file.bytes) ?? []
-        metadata.transformation = try main.reals(.modelTransformation, &file.bytes) ?? []
-        metadata.geoKeys = (try main.numbers(.geoKeyDirectory, atMost: 4096, &file.bytes) ?? []).map {
-            Int(clamping: $0)
-        }
-        metadata.geoNumbers = try main.reals(.geoDoubleParams, &file.bytes) ?? []
-        metadata.geoText = try main.text(.geoAsciiParams, &file.bytes)
-        let mask = try maskWarning(among: others, &file.bytes)
-        let warnings = [leftOut, mask].compactMap(\.self)
-        return (levels, metadata, warnings.isEmpty ? nil : warnings.joined(separator: "; "))
-    }
-
-    /// A clause on directories that say which pixels have data; `nil` if there are none. GDAL and rio-cogeo write them
-    /// beside JPEG, which has no alpha.
-    private static func maskWarning(
-        among others: [TIFFDirectory],
-        _ bytes: inout TIFFBytes
-    ) throws(TileSourceError) -> String? {
-        for directory in others {
-            let kind = try directory.number(.newSubfileType, 0...Int(UInt32.max), default: 0, &bytes)
-            if kind & 4 != 0 { return "its mask of pixels without data is not read: they are drawn as they are" }
-        }
-        return nil
-    }
-
-    private static func subdirectories(
-        of directory: TIFFDirectory,
-        _ file: inout TIFFFile
-    ) throws(TileSourceError) -> [TIFFDirectory] {
-        var found: [TIFFDirectory] = []
-        for offset in try directory.numbers(.subIFDs, atMost: TIFFFile.mostDirectories, &file.bytes) ?? [] {
-            if let directory = try file.next(offset) { found.append(directory) }
-        }
-        return found
-    }
-
-    /// Whether a directory shows what the main one shows. Masks are no pixels, and pages are other pictures. ImageMagick
-    /// states the same page for all levels.
-    private static func isPicture(
-        _ directory: TIFFDirectory,
-        _ bytes: inout TIFFBytes
-    ) throws(TileSourceError) -> Bool {
-        let kind = try directory.number(.newSubfileType, 0...Int(UInt32.max), default: 0, &bytes)
-        let page = kind & 2 == 0 ? 0 : try directory.numbers(.pageNumber, atMost: 16, &bytes)?.first ?? 0
-        return kind & 4 == 0 && page == 0
-    }
-
-    /// Place of the largest image if the first directory is an overview of it: half as large, or less.
-    private static func placeOfImage(
-        among others: [TIFFDirectory],
-        reducedTo first: TIFFLevel,
-        _ file: inout TIFFFile
-    ) throws(TileSourceError) -> Int? {
-        var (found, largest): (Int?, Double) = (nil, 1.9)
-        for (place, directory) in others.enumerated() where TIFFLevel.isTiled(directory) {
-            let world = try TIFFLevel.size(directory, &file.bytes)
-            guard let scale = Overview.scale(width: first.width, height: first.height, of: world, within: 2),
-                scale > largest, try isPicture(directory, &file.bytes)
-            else { continue }
-            (found, largest) = (place, scale)
-        }
-        return found
-    }
-
-    /// Scale of an overview of Philips's scanners, whose size is that of its tiles: the last ones are filled up.
-    ///
-    /// Each level halves the one before, which tells the scale of those that fit in one tile.
-    private static func filledScale(
-        _ directory: TIFFDirectory,
-        width: Int,
-        height: Int,
-        of levels: [TIFFLevel],
-        _ bytes: inout TIFFBytes
-    ) throws(TileSourceError) -> Double? {
-        let tile = try TIFFLevel.tileSize(directory, &bytes)
-        func isFilled(_ side: Int, _ tile: Int, _ whole: Int, _ scale: Int) -> Bool {
-            side == ((whole - 1) / scale / tile + 1) * tile
-        }
-        let world = levels[0]
-        return (1...20).map { 1 << $0 }.first { scale in
-            isFilled(width, tile.width, world.width, scale) && isFilled(height, tile.height, world.height, scale)
-                && !levels.contains { $0.scale == Double(scale) }
-        }.map { Double($0) }
+        return (levels, try TIFFMetadata(pages.main.directory, &file.bytes), pages.warning)
     }
 }
 
@@ -378,6 +259,29 @@ extension TIFFLevel {
         return place
     }
 
+    /// Repeats the last column and row of a tile where the level ends a part of a pixel before the world does.
+    fileprivate func fill(_ tile: TileCoordinate, _ pixels: inout TilePixels) {
+        func ends(_ index: Int, _ tile: Int, _ length: Int, _ drawn: Int) -> (written: Int, drawn: Int) {
+            (min(tile, length - index * tile), min(tile, drawn - index * tile))
+        }
+        let across = ends(tile.column, tileWidth, width, drawnWidth)
+        let down = ends(tile.row, tileHeight, height, drawnHeight)
+        guard across.drawn > across.written || down.drawn > down.written else { return }
+        let (stride, pixel) = (pixels.bytesPerRow, pixels.bytesPerRow / max(pixels.width, 1))
+        pixels.withUnsafeMutableBytes { target in
+            guard let first = target.baseAddress else { return }
+            for y in 0..<down.written {
+                let end = first + y * stride + across.written * pixel
+                for column in 0..<max(across.drawn - across.written, 0) {
+                    (end + column * pixel).copyMemory(from: end - pixel, byteCount: pixel)
+                }
+            }
+            for y in down.written..<max(down.drawn, down.written) {
+                (first + y * stride).copyMemory(from: first + (down.written - 1) * stride, byteCount: stride)
+            }
+        }
+    }
+
     /// Decodes a tile, and keeps what is a file of its own.
     fileprivate func write(
         _ planes: [[UInt8]],
@@ -389,11 +293,13 @@ extension TIFFLevel {
     ) -> TileFailure? {
         let place = placement(tile)
         if isOfImages {
-            return file(planes[0]).withUnsafeBytes { delivery.write($0, place, of: subject, into: &pixels) }
+            let failure = file(planes[0]).withUnsafeBytes { delivery.write($0, place, of: subject, into: &pixels) }
+            if failure == nil { fill(tile, &pixels) }
+            return failure
         }
         do throws(TileLoadFailure) {
             try decoder.decode(planes, width: place.width, height: place.height, into: &pixels)
-            delivery.counter.countDecoded(scaledFrom: nil)
+            fill(tile, &pixels)
             return nil
         } catch {
             delivery.counter.count(error, of: subject)

@@ -25,6 +25,9 @@ struct ImagePlacement: Hashable {
     /// The whole image is the tile. Sets of tiles may have some of another size, which are scaled.
     init(tileSize: Int) { self.init(tileWidth: tileSize, tileHeight: tileSize) }
 
+    /// Tolerance for tiles at the picture's edge: writers round their sides in different ways.
+    static let edgeTolerance = 1
+
     /// The whole image is the tile.
     init(tileWidth: Int, tileHeight: Int) {
         (imageWidth, imageHeight, width, height) = (tileWidth, tileHeight, tileWidth, tileHeight)

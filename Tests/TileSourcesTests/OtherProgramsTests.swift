@@ -290,13 +290,14 @@ import Testing
         let command = "vips tiffsave '\(picture())' '\(path)' --tile --pyramid --tile-width 128 --tile-height 128"
         #expect(OtherPrograms.run("\(command) \(flags)"))
         let source = try TIFFTileSource(path, options: straight)
-        #expect(source.pyramid.levels.count == 4 && source.pyramid.worldWidth == 700)
+        #expect(source.pyramid.levels.map(\.worldPixelsPerPixel) == [8, 4, 2, 1] && source.pyramid.worldWidth == 700)
         for (level, extent) in source.pyramid.levels.enumerated() {
             let number = source.pyramid.maximumLevel - level
             let page = !flags.contains("subifd") ? "[page=\(number)]" : number == 0 ? "" : "[subifd=\(number - 1)]"
-            let decoded = try #require(
+            let stated = try #require(
                 OtherPrograms.decodedByVips("\(path)\(page)", in: folder, width: extent.width, height: extent.height)
             )
+            let decoded = source.drawn(stated, level)
             for column in 0..<extent.columns {
                 for row in 0..<extent.rows {
                     let part = decoded.part(x: column * 128, y: row * 128, width: 128, height: 128)

@@ -41,6 +41,7 @@ import Testing
         }
         directories[0].children = [1]
         directories[1].isInChain = false
+        directories[2].kind = 1
         return MadeTIFF(directories: directories, isLittle: isBig, isBig: isBig)
     }
 

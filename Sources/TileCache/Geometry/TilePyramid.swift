@@ -24,6 +24,10 @@ public struct PyramidLevel: Hashable, Sendable {
     package let tileSpanX: Double
     package let tileSpanY: Double
 
+    /// World coordinates where the last column and row end if they are drawn up to the world's edge; otherwise `nil`.
+    private(set) var endX: Double?
+    private(set) var endY: Double?
+
     /// Creates a level; ``TilePyramid/init(worldWidth:worldHeight:wrapsX:levels:)`` checks it.
     ///
     /// - Parameters:
@@ -68,8 +72,49 @@ public struct PyramidLevel: Hashable, Sendable {
         PixelRect(
             minX: origin.x + Double(tile.column) * tileSpanX,
             minY: origin.y + Double(tile.row) * tileSpanY,
-            maxX: origin.x + (Double(tile.column) + 1) * tileSpanX,
-            maxY: origin.y + (Double(tile.row) + 1) * tileSpanY
+            maxX: end(ofColumn: tile.column) ?? origin.x + (Double(tile.column) + 1) * tileSpanX,
+            maxY: end(ofRow: tile.row) ?? origin.y + (Double(tile.row) + 1) * tileSpanY
+        )
+    }
+
+    private func end(ofColumn column: Int) -> Double? { column == columns - 1 ? endX : nil }
+    func end(ofRow row: Int) -> Double? { row == rows - 1 ? endY : nil }
+
+    /// The level in a world. Its last column and row end where the world does if they end less than a pixel before.
+    ///
+    /// Sizes of levels are rounded down, and a last tile may be full: what it lacks is less than one of its pixels.
+    func reaching(_ worldWidth: Double, _ worldHeight: Double) -> PyramidLevel {
+        func end(_ start: Double, _ length: Double, _ world: Double) -> Double? {
+            let missing = world - (start + length)
+            return missing > 0 && missing < worldPixelsPerPixel ? world : nil
+        }
+        var level = self
+        level.endX = end(origin.x, Double(columns) * tileSpanX, worldWidth)
+        level.endY = end(origin.y, Double(rows) * tileSpanY, worldHeight)
+        return level
+    }
+
+    /// Columns that an interval of the world overlaps with some length.
+    @inline(__always)
+    func columns(from lower: Double, to upper: Double) -> Range<Int> {
+        gridRange(
+            from: lower - origin.x,
+            to: upper - origin.x,
+            span: tileSpanX,
+            count: columns,
+            end: endX.map { $0 - origin.x }
+        )
+    }
+
+    /// Rows that an interval of the world overlaps with some length.
+    @inline(__always)
+    func rows(from lower: Double, to upper: Double) -> Range<Int> {
+        gridRange(
+            from: lower - origin.y,
+            to: upper - origin.y,
+            span: tileSpanY,
+            count: rows,
+            end: endY.map { $0 - origin.y }
         )
     }
 
@@ -79,17 +124,20 @@ public struct PyramidLevel: Hashable, Sendable {
     package func tileRectangle(of tile: TileCoordinate, showing world: PixelRect, offset: Double = 0) -> PixelRect {
         let drawn = rectangle(of: tile).offsetBy(x: offset, y: 0)
         let first = Double(border)
-        func place(_ edge: Double, from near: Double, to far: Double, _ side: Int) -> Double {
+        func place(_ edge: Double, from near: Double, to far: Double, _ side: Int, _ end: Double?) -> Double {
             // The quotient may be a little less, and a renderer that copies whole pixels would leave out the last one.
             if edge >= far { return first + Double(side) }
+            // A tile that is drawn up to the world's edge has a little larger pixels.
+            let pixel = end == nil ? worldPixelsPerPixel : (far - near) / Double(side)
             // Clamped: far from the origin, and in far copies of a world, positions are rounded to more than a pixel.
-            return first + min(max((edge - near) / worldPixelsPerPixel, 0), Double(side))
+            return first + min(max((edge - near) / pixel, 0), Double(side))
         }
+        let (endX, endY) = (end(ofColumn: tile.column), end(ofRow: tile.row))
         return PixelRect(
-            minX: place(world.minX, from: drawn.minX, to: drawn.maxX, tileWidth),
-            minY: place(world.minY, from: drawn.minY, to: drawn.maxY, tileHeight),
-            maxX: place(world.maxX, from: drawn.minX, to: drawn.maxX, tileWidth),
-            maxY: place(world.maxY, from: drawn.minY, to: drawn.maxY, tileHeight)
+            minX: place(world.minX, from: drawn.minX, to: drawn.maxX, tileWidth, endX),
+            minY: place(world.minY, from: drawn.minY, to: drawn.maxY, tileHeight, endY),
+            maxX: place(world.maxX, from: drawn.minX, to: drawn.maxX, tileWidth, endX),
+            maxY: place(world.maxY, from: drawn.minY, to: drawn.maxY, tileHeight, endY)
         )
     }
 }
@@ -165,7 +213,7 @@ public struct TilePyramid: Hashable, Sendable {
         self.worldWidth = worldWidth
         self.worldHeight = worldHeight
         self.wrapsX = wrapsX
-        self.levels = levels
+        self.levels = levels.map { $0.reaching(worldWidth, worldHeight) }
     }
 
     /// Keeps some levels of a pyramid that has been checked.
@@ -291,18 +339,8 @@ public struct TilePyramid: Hashable, Sendable {
     /// Tiles of one level whose overlap with a world rectangle has an area. The world is not repeated.
     package func range(overlapping rectangle: PixelRect, at levelIndex: Int) -> TileRange {
         let level = levels[levelIndex]
-        let columns = gridRange(
-            from: max(rectangle.minX, 0) - level.origin.x,
-            to: min(rectangle.maxX, worldWidth) - level.origin.x,
-            span: level.tileSpanX,
-            count: level.columns
-        )
-        let rows = gridRange(
-            from: max(rectangle.minY, 0) - level.origin.y,
-            to: min(rectangle.maxY, worldHeight) - level.origin.y,
-            span: level.tileSpanY,
-            count: level.rows
-        )
+        let columns = level.columns(from: max(rectangle.minX, 0), to: min(rectangle.maxX, worldWidth))
+        let rows = level.rows(from: max(rectangle.minY, 0), to: min(rectangle.maxY, worldHeight))
         return TileRange(level: levelIndex, columns: columns, rows: rows)
     }
 }
@@ -314,10 +352,16 @@ func clampedInteger(_ value: Double, below limit: Int) -> Int {
 }
 
 /// Cells of a grid that an open interval overlaps with some length. Clipped to `0 ..< count`.
-func gridRange(from lower: Double, to upper: Double, span: Double, count: Int) -> Range<Int> {
+///
+/// - Parameter end: Where the last cell ends, if that is beyond its span. Default: `nil`.
+@inline(__always)
+func gridRange(from lower: Double, to upper: Double, span: Double, count: Int, end: Double? = nil) -> Range<Int> {
     guard upper > lower, upper > 0, count > 0 else { return 0..<0 }
     let first = max(lower, 0) / span
-    guard first < Double(count) else { return 0..<0 }
+    guard first < Double(count) else {
+        guard let end, lower < end else { return 0..<0 }
+        return count - 1..<count
+    }
     let start = Int(first)
     return start..<Int(min((upper / span).rounded(.up), Double(count)))
 }

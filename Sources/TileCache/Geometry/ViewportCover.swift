@@ -45,12 +45,7 @@ struct ViewportCover {
     var rows: Range<Int> {
         // A world that does not repeat has nothing beside it.
         guard !box.isEmpty, wrapsX || (box.maxX > 0 && box.minX < worldWidth) else { return 0..<0 }
-        return gridRange(
-            from: max(box.minY, 0) - level.origin.y,
-            to: min(box.maxY, worldHeight) - level.origin.y,
-            span: level.tileSpanY,
-            count: level.rows
-        )
+        return level.rows(from: max(box.minY, 0), to: min(box.maxY, worldHeight))
     }
 
     /// Calls `body` with each column under the bounds and the copy's horizontal offset in world pixels. All rows of an
@@ -74,12 +69,7 @@ struct ViewportCover {
     /// Columns under an interval, without the copies of a world that wraps.
     @inline(__always)
     private func columns(from minX: Double, to maxX: Double) -> Range<Int> {
-        gridRange(
-            from: max(minX, 0) - level.origin.x,
-            to: min(maxX, worldWidth) - level.origin.x,
-            span: level.tileSpanX,
-            count: level.columns
-        )
+        level.columns(from: max(minX, 0), to: min(maxX, worldWidth))
     }
 
     /// Number of the tiles, each counted once.
@@ -108,12 +98,8 @@ struct ViewportCover {
             var maxX = box.maxX
             if let outline {
                 let top = level.origin.y + Double(row) * level.tileSpanY
-                guard
-                    let interval = outline.extent(
-                        from: max(top, 0),
-                        to: min(top + level.tileSpanY, worldHeight)
-                    )
-                else { continue }
+                let bottom = level.end(ofRow: row) ?? top + level.tileSpanY
+                guard let interval = outline.extent(from: max(top, 0), to: min(bottom, worldHeight)) else { continue }
                 (minX, maxX) = interval
             }
             forEachColumn(from: minX, to: maxX) { column, offset in

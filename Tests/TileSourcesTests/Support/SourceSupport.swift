@@ -125,10 +125,20 @@ extension TIFFTileSource {
         return try withPixels(self, tile) { try load(tile, into: &$0) }
     }
 
-    /// Compares all tiles of a level with an image. Outside of the image there is nothing.
+    /// A level's image as it is drawn: the last pixels are repeated where the world does not end with them.
+    func drawn(_ image: TestImage, _ level: Int) -> TestImage {
+        let scale = pyramid.levels[level].worldPixelsPerPixel
+        return image.extended(
+            width: Int((pyramid.worldWidth / scale - 1e-6).rounded(.up)),
+            height: Int((pyramid.worldHeight / scale - 1e-6).rounded(.up))
+        )
+    }
+
+    /// Compares all tiles of a level with an image. Outside of what is drawn there is nothing.
     func expect(_ level: Int, _ image: TestImage, within limit: Int = 0) throws {
         let extent = pyramid.levels[level]
         #expect(extent.width == image.width && extent.height == image.height)
+        let image = drawn(image, level)
         for column in 0..<extent.columns {
             for row in 0..<extent.rows {
                 let tile = try loaded(level, column, row)
@@ -138,5 +148,18 @@ extension TIFFTileSource {
                 #expect(tile.outcome == .pixels && most <= limit, "tile \(column), \(row) of \(level)")
             }
         }
+    }
+}
+
+extension TestImage {
+    /// The image with its last column and row repeated up to a size, or as it is if it is larger.
+    func extended(width wide: Int, height high: Int) -> TestImage {
+        var rows = (0..<height).map { row in
+            let start = row * width * 4
+            let last = pixels[start + (width - 1) * 4..<start + width * 4]
+            return pixels[start..<start + width * 4] + repeatElement(last, count: max(wide - width, 0)).joined()
+        }
+        rows += repeatElement(rows[height - 1], count: max(high - height, 0))
+        return TestImage(width: max(width, wide), height: max(height, high), pixels: Array(rows.joined()))
     }
 }

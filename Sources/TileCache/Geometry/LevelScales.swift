@@ -1,0 +1,49 @@
+/// Scales of an image's smaller levels, from their sizes. Levels are taken from fine to coarse.
+///
+/// Writers round the sides of a level down, up or to the nearest, at once or level by level, so that the quotient of two
+/// sides is seldom whole: of 16,383 pixels the half has 8,191 or 8,192. A whole number explains a level's size if both
+/// sides are the world's sides divided by it, rounded down or up, and at least 1. Rounding level by level gives nothing
+/// else: `floor(floor(n / a) / b)` is `floor(n / ab)`, likewise upwards, and other ways of rounding lie between.
+///
+/// Several numbers may explain a level of a few pixels. Then it is the one by which the steps go on, else the least
+/// power of two times the next finer scale, else the one nearest to the quotient of the longer sides.
+package struct LevelScales: Sendable {
+    private let world: (width: Int, height: Int)
+    /// The scale that was found last, and its ratio to the one before.
+    private var last = 1
+    private var step = 2
+
+    /// - Parameter world: Size of the image at full resolution, 1 to 2^40 a side.
+    package init(of world: (width: Int, height: Int)) { self.world = world }
+
+    /// Takes the next coarser level.
+    ///
+    /// - Returns: The whole number of world pixels for one of its pixels, larger than those before. `nil` if rounding
+    ///   explains none.
+    package mutating func take(width: Int, height: Int) -> Int? {
+        guard let all = Self.ratios(width, height, of: world), all.upperBound > last else { return nil }
+        let fitting = max(all.lowerBound, last + 1)...all.upperBound
+        let isTall = world.height > world.width
+        let quotient = isTall ? Double(world.height) / Double(height) : Double(world.width) / Double(width)
+        var found = min(max(Int(quotient.rounded()), fitting.lowerBound), fitting.upperBound)
+        var power = 2 * last
+        while power < fitting.lowerBound { power *= 2 }
+        if fitting.contains(power) { found = power }
+        let (next, isHuge) = last.multipliedReportingOverflow(by: step)
+        if !isHuge, fitting.contains(next) { found = next }
+        if found.isMultiple(of: last) { step = found / last }
+        last = found
+        return found
+    }
+
+    /// The whole numbers, 2 or more, that explain a size; `nil` if there are none.
+    static func ratios(_ width: Int, _ height: Int, of world: (width: Int, height: Int)) -> ClosedRange<Int>? {
+        func least(_ side: Int, _ whole: Int) -> Int { whole / (side + 1) + 1 }
+        // Of one pixel every larger number may be the divisor.
+        func most(_ side: Int, _ whole: Int) -> Int { side == 1 ? 1 << 41 : (whole - 1) / (side - 1) }
+        guard width > 0, height > 0, width <= world.width, height <= world.height else { return nil }
+        let low = max(least(width, world.width), least(height, world.height), 2)
+        let high = min(most(width, world.width), most(height, world.height))
+        return low <= high ? low...high : nil
+    }
+}
