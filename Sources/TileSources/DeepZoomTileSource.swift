@@ -3,7 +3,8 @@ public import TileCache
 /// A Deep Zoom image: `NAME.dzi` and the files `NAME_files/level/column_row.jpg` beside it.
 ///
 /// Overlaps of neighbouring tiles are cut away, so that the layer's tiles have no border. Levels below the finest one
-/// that fits in a tile are left out, and that one is level 0. A tile without a file is absent.
+/// that fits in a tile are left out, and that one is level 0. A tile without a file is absent. Tiles of the last column
+/// and row may be a pixel smaller or larger than the descriptor says.
 public final class DeepZoomTileSource: BlockingTileSource, TileDecoder, PyramidTileSource {
     /// The descriptor's path.
     public let name: String
@@ -118,13 +119,15 @@ public final class DeepZoomTileSource: BlockingTileSource, TileDecoder, PyramidT
             return (to - from, first - from, end - first)
         }
         let (x, y) = (along(tile.column, level.width), along(tile.row, level.height))
+        let isLast = tile.column == level.columns - 1 || tile.row == level.rows - 1
         return ImagePlacement(
             imageWidth: x.image,
             imageHeight: y.image,
             x: x.start,
             y: y.start,
             width: x.count,
-            height: y.count
+            height: y.count,
+            tolerance: isLast ? ImagePlacement.edgeTolerance : 0
         )
     }
 }

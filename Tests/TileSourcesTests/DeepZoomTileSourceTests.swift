@@ -67,13 +67,65 @@ import Testing
     @Test func missingTilesAreAbsentAndWrongSizesFail() throws {
         let path = write(descriptor(64, 64, 32, 0))
         folder.write(TestImage(width: 32, height: 32).png, to: "image_files/6/0_0.png")
-        folder.write(TestImage(width: 32, height: 33).png, to: "image_files/6/1_0.png")
+        folder.write(TestImage(width: 32, height: 34).png, to: "image_files/6/1_0.png")
         let source = try DeepZoomTileSource(path: path)
         #expect(try source.loaded(1, 0, 0).outcome == .pixels)
         #expect(throws: TileFailure.permanent) { try source.loaded(1, 1, 0) }
         #expect(try source.loaded(1, 1, 1).outcome == .absent)
         #expect(try source.loaded(0, 0, 0).outcome == .absent)
-        #expect(source.statistics.lastFailure?.hasSuffix("32 x 32 pixels was expected, not 32 x 33") == true)
+        #expect(source.statistics.lastFailure?.hasSuffix("32 x 32 pixels was expected, not 32 x 34") == true)
+    }
+
+    /// Tiles at the edge may be a pixel smaller or larger than the descriptor says: what is missing is repeated, what is
+    /// more is cut. Inside, and by two pixels, they are of a wrong size.
+    @Test(arguments: [(-1, 0), (0, -1), (-1, -1), (1, 0), (0, 1), (1, 1), (-1, 1)])
+    func edgesMayDifferByAPixel(byWidth: Int, byHeight: Int) throws {
+        // 3 x 2 tiles of 32; with an overlap of 1 the last one has 13 x 19 pixels.
+        let image = TestImage(width: 76, height: 50)
+        let source = try DeepZoomTileSource(path: written(image, byWidth: byWidth, byHeight: byHeight))
+        let level = source.pyramid.maximumLevel
+        for (column, row) in [(2, 0), (2, 1), (0, 1)] {
+            let (right, bottom) = (min(column * 32 + 33, 76), min(row * 32 + 33, 50))
+            var expected = image.part(x: column * 32, y: row * 32, width: 32, height: 32)
+            // Where the file's last pixel is, in the tile.
+            let last = (right + byWidth - 1 - column * 32, bottom + byHeight - 1 - row * 32)
+            for y in 0..<min(50 - row * 32, 32) {
+                for x in 0..<min(76 - column * 32, 32) {
+                    let pixel = image.part(
+                        x: column * 32 + min(x, last.0),
+                        y: row * 32 + min(y, last.1),
+                        width: 1,
+                        height: 1
+                    )
+                    let start = (y * 32 + x) * 4
+                    expected.pixels.replaceSubrange(start..<start + 4, with: pixel.pixels)
+                }
+            }
+            #expect(try source.loaded(level, column, row).image == expected, "tile \(column), \(row)")
+        }
+        #expect(throws: TileFailure.permanent) { try source.loaded(level, 0, 0) }
+        #expect(throws: TileFailure.permanent) {
+            let path = try written(image, byWidth: 2 * byWidth, byHeight: 2 * byHeight)
+            return try DeepZoomTileSource(path: path).loaded(level, 2, 1)
+        }
+    }
+
+    /// Writes a level of tiles whose sizes all differ; pixels beyond the image are made.
+    private func written(_ image: TestImage, byWidth: Int, byHeight: Int) throws -> String {
+        let last = max(image.width, image.height).ceilingLog2
+        for column in 0...2 {
+            for row in 0...1 {
+                let (x, y) = (max(column * 32 - 1, 0), max(row * 32 - 1, 0))
+                let part = image.part(
+                    x: x,
+                    y: y,
+                    width: min(column * 32 + 33, image.width) - x + byWidth,
+                    height: min(row * 32 + 33, image.height) - y + byHeight
+                )
+                folder.write(part.png, to: "image_files/\(last)/\(column)_\(row).png")
+            }
+        }
+        return write(descriptor(image.width, image.height, 32, 1))
     }
 
     /// Some writers state another format than that of their files.
