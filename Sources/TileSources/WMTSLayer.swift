@@ -10,7 +10,7 @@ struct WMTSLayer: Equatable {
     let layer: String
     let matrixSet: String
     let style: String
-    /// Coarsest first; all begin at the same corner.
+    /// Coarsest first.
     private(set) var matrices: [WMTSMatrix] = []
     private(set) var parts: [Part] = []
     private(set) var warning: String?
@@ -140,13 +140,23 @@ struct WMTSLayer: Equatable {
             }
             all = limited
         }
-        guard let finest = all.min(by: { $0.scaleDenominator < $1.scaleDenominator }) else {
+        guard !all.isEmpty else {
             throw WMTSFields(matrixSet, address).failure("a TileMatrix was expected")
         }
-        matrices = all.filter { $0.beginsWith(finest) }.sorted { $0.scaleDenominator > $1.scaleDenominator }
+        all.sort { $0.scaleDenominator > $1.scaleDenominator }
+        let ratios = WMTSGrid.ratios(all)
+        let origins = WMTSGrid.origins(all, ratios, system: matrixSet.child("SupportedCRS")?.text)
+        matrices = zip(all, zip(ratios, origins)).compactMap { matrix, place in
+            guard let origin = place.1 else { return nil }
+            var placed = matrix
+            (placed.ratio, placed.origin) = (place.0, origin)
+            return placed
+        }
         if matrices.count < all.count {
             let count = all.count - matrices.count
-            warning = "\(address): \(count) matrices of \"\(self.matrixSet)\" begin at another corner and are left out"
+            warning =
+                "\(address): \(count) matrices of \"\(self.matrixSet)\" begin at another corner, whose place over the "
+                + "finest cannot be told, and are left out"
         }
     }
 
@@ -287,7 +297,8 @@ extension WMTSLayer: ServerTiles {
         return ImagePlacement(tileWidth: matrix.tileWidth, tileHeight: matrix.tileHeight)
     }
 
-    /// The layer as a source. The finest matrix is the world; coarser ones that reach beyond it are cut.
+    /// The layer as a source. The finest matrix is the world; coarser ones that reach beyond it are cut, at their own
+    /// corners too.
     func served(as name: String, home: String, wrapsX: Bool) throws(TileSourceError) -> ServedPyramid {
         let finest = matrices[matrices.count - 1]
         let (worldWidth, worldHeight) = (finest.width * finest.tileWidth, finest.height * finest.tileHeight)
@@ -298,15 +309,16 @@ extension WMTSLayer: ServerTiles {
                 worldHeight: Double(worldHeight),
                 wrapsX: wrapsX,
                 levels: matrices.map { matrix in
-                    let exact = matrix.scaleDenominator / finest.scaleDenominator
-                    // Denominators are rounded to some digits; most are powers of two apart.
-                    let ratio = abs(exact - exact.rounded()) <= exact * 1e-6 ? exact.rounded() : exact
+                    func length(_ world: Int, _ start: Double) -> Int {
+                        Int(min(max(((Double(world) - start) / matrix.ratio - 1e-3).rounded(.up), 1), 0x1p44))
+                    }
                     return PyramidLevel(
-                        width: max(Int((Double(worldWidth) / ratio - 1e-3).rounded(.up)), 1),
-                        height: max(Int((Double(worldHeight) / ratio - 1e-3).rounded(.up)), 1),
+                        width: length(worldWidth, matrix.origin.x),
+                        height: length(worldHeight, matrix.origin.y),
                         tileWidth: matrix.tileWidth,
                         tileHeight: matrix.tileHeight,
-                        worldPixelsPerPixel: ratio
+                        worldPixelsPerPixel: matrix.ratio,
+                        origin: matrix.origin
                     )
                 }
             )

@@ -1,7 +1,11 @@
+import TileCache
+
 /// One resolution of a WMTS server. Has the element `TileMatrix`, and the limits of a layer in it.
 struct WMTSMatrix: Equatable {
     let id: String
     let scaleDenominator: Double
+    /// Half of the last digit of the denominator.
+    let rounding: Double
     /// In the units and the order of the coordinate system.
     let corner: [Double]
     let tileWidth: Int
@@ -13,6 +17,10 @@ struct WMTSMatrix: Equatable {
     /// Of the whole matrix.
     let width: Int
     let height: Int
+    /// Pixels of the set's finest matrix for one of this.
+    var ratio = 1.0
+    /// The corner, in pixels of the set's finest matrix from its corner, y downwards.
+    var origin = WorldPoint(x: 0, y: 0)
 
     /// Maximum number of elements; there are seven, besides titles and keywords.
     static let mostElements = 100
@@ -20,7 +28,7 @@ struct WMTSMatrix: Equatable {
     init(_ element: XMLElement, _ address: String) throws(TileSourceError) {
         let fields = WMTSFields(element, address)
         id = try fields.text("Identifier")
-        scaleDenominator = try fields.real("ScaleDenominator")
+        (scaleDenominator, rounding) = try fields.real("ScaleDenominator")
         corner = try fields.reals("TopLeftCorner", 2)
         tileWidth = try fields.number("TileWidth", TileSourceOptions.tileSizes)
         tileHeight = try fields.number("TileHeight", TileSourceOptions.tileSizes)
@@ -43,12 +51,14 @@ struct WMTSMatrix: Equatable {
     }
 
     /// Whether both begin at the same place, but for rounding in the last digits.
-    func beginsWith(_ other: WMTSMatrix) -> Bool {
+    func beginsWith(_ other: WMTSMatrix) -> Bool { isEqual(other, 0) && isEqual(other, 1) }
+
+    /// Whether one coordinate of both corners is the same, but for rounding.
+    func isEqual(_ other: WMTSMatrix, _ place: Int) -> Bool {
         // What should be 0 has the rounding of the sums that it was computed from, in the size of the other coordinate.
         let largest = (corner + other.corner).reduce(0) { max($0, abs($1)) }
-        return zip(corner, other.corner).allSatisfy {
-            abs($0 - $1) <= max(1e-8 * max(abs($0), abs($1)), 1e-12 * largest)
-        }
+        let (one, two) = (corner[place], other.corner[place])
+        return abs(one - two) <= max(1e-8 * max(abs(one), abs(two)), 1e-12 * largest)
     }
 }
 
@@ -85,13 +95,23 @@ struct WMTSFields {
         return number
     }
 
-    /// A number above 0.
-    func real(_ name: String) throws(TileSourceError) -> Double {
+    /// A number above 0, and half of its last digit.
+    func real(_ name: String) throws(TileSourceError) -> (Double, Double) {
         let text = try numbers(name)
         guard let number = Double(text), number.isFinite, number > 0 else {
             throw failure("\(name) above 0 was expected, not \"\(text.prefix(40))\"")
         }
-        return number
+        return (number, Self.rounding(of: text))
+    }
+
+    /// Half of the last digit of a decimal number: 0.005 for "1.25", 0.5 for "3", 50 for "12e2".
+    static func rounding(of text: String) -> Double {
+        let parts = text.lowercased().split(separator: "e", maxSplits: 1)
+        let digits = parts.first?.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false) ?? []
+        let exponent = parts.count == 2 ? Int(parts[1]) ?? 0 : 0
+        let last = exponent - (digits.count == 2 ? digits[1].count : 0)
+        guard abs(last) < 400 else { return 0 }
+        return 0.5 * (Double("1e\(last)") ?? 0)
     }
 
     func reals(_ name: String, _ count: Int) throws(TileSourceError) -> [Double] {
