@@ -130,6 +130,9 @@ public struct TilePlacement: Sendable {
     public let tileRectangle: PixelRect
     /// Whether this is the exact tile that the screen needs; otherwise it is a fallback.
     public let isExact: Bool
+    /// Whether its layer is drawn at a coarser level than the view asks for; see ``TileFrame/coarsened``. Exact tiles are
+    /// those of the level that is drawn.
+    public internal(set) var isCoarsened = false
 }
 
 /// A needed tile that will not be loaded: it is absent or failed permanently.
@@ -174,6 +177,17 @@ public struct TileFrame: RandomAccessCollection, Sendable, CustomStringConvertib
     package var layers: [FrameLayer] { contents.layers }
     /// Needed tiles that are neither drawn exactly nor unavailable, in the order of the screen.
     public internal(set) var late: [LateTile] = []
+    /// Layers that are drawn at a coarser level than the viewport's scale asks for, since the tiles of that level have no
+    /// room. In the order of drawing. See ``TileView/shortfall``.
+    public internal(set) var coarsened: [LayerID] = []
+    /// Whether a layer is drawn at a coarser level than asked for.
+    public var isCoarsened: Bool { !coarsened.isEmpty }
+    /// Number of tiles on screen that are neither drawn nor loaded, since there are too many. They are not missing.
+    ///
+    /// Of the coarsest level at most 1024 tiles are needed, or as many as the screen takes at half of their size if these
+    /// are more: those around the middle of the screen. A ``TilePyramid/contents`` of the pyramid avoids it. Tiles for
+    /// which there is no memory, not even in tables, count too. About as many, if the view is turned or the world wraps.
+    public internal(set) var leftOutTileCount = 0
     /// Drawn area of the viewport in screen pixels; computed only if a tile is missing.
     package let coverage: Coverage
 
@@ -191,7 +205,9 @@ public struct TileFrame: RandomAccessCollection, Sendable, CustomStringConvertib
     /// The placement at an index. By layer; fallbacks are in the place of the tiles they replace.
     public subscript(position: Int) -> TilePlacement {
         guard let hold else { preconditionFailure("an empty frame has no placements") }
-        return contents.placement(at: position, hold: hold)
+        var placement = contents.placement(at: position, hold: hold)
+        if !coarsened.isEmpty { placement.isCoarsened = coarsened.contains(placement.tile.identity.layer) }
+        return placement
     }
 
     /// One line for a log.
@@ -200,9 +216,10 @@ public struct TileFrame: RandomAccessCollection, Sendable, CustomStringConvertib
         let failed = unavailable.count { $0.cause == .failed }
         let parts = [
             (exact, "exact"), (count - exact, "fallback"), (missingTileCount - failed, "missing"),
-            (unavailable.count - failed, "absent"), (failed, "failed for good"),
+            (unavailable.count - failed, "absent"), (failed, "failed for good"), (leftOutTileCount, "left out"),
         ]
-        let list = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+        var list = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+        if isCoarsened { list.append("coarser than asked for") }
         return list.isEmpty ? "no tiles" : "tiles: " + list.joined(separator: ", ")
     }
 }

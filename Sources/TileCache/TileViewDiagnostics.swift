@@ -38,7 +38,7 @@ public struct TileViewDiagnostics: Hashable, Sendable {
     public enum Reason: Hashable, Sendable, CaseIterable {
         /// A view needs it now.
         case demand
-        /// Fallback for needed tiles that have none.
+        /// Fallback for needed tiles that have none, or that will not come.
         case fallback
         /// The tile is pinned.
         case pin

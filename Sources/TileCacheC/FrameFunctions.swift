@@ -10,7 +10,7 @@ extension tilecache_placement {
             world: tilecache_rectangle(placement.worldRectangle),
             part: tilecache_rectangle(placement.tileRectangle),
             is_exact: placement.isExact ? 1 : 0,
-            reserved: 0
+            is_coarsened: placement.isCoarsened ? 1 : 0
         )
     }
 }
@@ -67,6 +67,8 @@ public func tileCacheFrameGetInfo(
         fields.missing_tile_count = frame.missingTileCount
         fields.unavailable_count = frame.unavailable.count
         fields.late_count = frame.late.count
+        fields.coarsened_layer_count = frame.coarsened.count
+        fields.left_out_tile_count = frame.leftOutTileCount
         try write(fields, to: info, "info")
     }
 }

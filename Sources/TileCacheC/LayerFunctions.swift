@@ -10,6 +10,17 @@ extension tilecache_pyramid: VersionedStructure {
     }
 
     func pyramid() throws(Failure) -> TilePyramid {
+        let whole = try wholePyramid()
+        let sides = [contents.min_x, contents.min_y, contents.max_x, contents.max_y]
+        guard sides.contains(where: { $0 != 0 }) else { return whole }
+        let part = PixelRect(minX: sides[0], minY: sides[1], maxX: sides[2], maxY: sides[3])
+        guard sides.allSatisfy(\.isFinite), !part.intersection(whole.contents).isEmpty else {
+            throw .pyramid("pyramid->contents: a part of the world is expected, or all 0, not \(part)")
+        }
+        return whole.limited(to: part)
+    }
+
+    private func wholePyramid() throws(Failure) -> TilePyramid {
         guard levels != nil else { return try powerOfTwo() }
         let most = TilePyramid.maximumLevelCount
         guard (1...most).contains(level_count) else {

@@ -14,7 +14,8 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidTil
     public let layerOptions: LayerOptions
     /// The zooms that have folders; zoom `zooms.lowerBound` is level 0.
     public let zooms: ClosedRange<Int>
-    /// Area that the tiles of the first zoom cover. All of the world if they are too many to list.
+    /// Area that the tiles of all zooms cover when the source is opened. All of the world if they are too many to list.
+    /// Tiles that are added beside it later do not show.
     public let contents: PixelRect
     /// Path and modification time of the folder, its layout, zooms and the tiles' extension and size.
     ///
@@ -94,9 +95,9 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidTil
         dataSet =
             DataSetName.pixels("folder", layerOptions, tileSize: tileSize) + folder
             + ["\(layout)", "\(zooms)", ending]
-        pyramid = try MapPyramid.make(zooms, of: path, tileSize: tileSize, wrapsX: options.wrapsX)
-        let world = PixelRect(minX: 0, minY: 0, maxX: pyramid.worldWidth, maxY: pyramid.worldHeight)
-        contents = Self.contents(of: "\(path)/\(first)", zoom: first, layout, in: world) ?? world
+        let whole = try MapPyramid.make(zooms, of: path, tileSize: tileSize, wrapsX: options.wrapsX)
+        pyramid = whole.limited(to: MapPyramid.contents(FolderExtent.part(of: path, found, layout), of: whole))
+        contents = pyramid.contents
     }
 
     /// Describes tiles of a world that is wider than high, as of `gdal2tiles --profile=geodetic --tmscompatible`.
@@ -131,39 +132,6 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidTil
             }
         }
         return found
-    }
-
-    /// Area that the tiles of a zoom cover; `nil` if there are none, or very many.
-    private static func contents(
-        of folder: String,
-        zoom: Int,
-        _ layout: TileFolderLayout,
-        in world: PixelRect
-    ) -> PixelRect? {
-        let most = 4096
-        let numbers = 0...(1 << zoom) - 1
-        guard let folders = Files.names(in: folder, limit: most), folders.count < most else { return nil }
-        let side = world.width / Double(1 << zoom)
-        var covered: PixelRect?
-        var count = 0
-        for name in folders {
-            guard let outer = TileFolderLayout.number(name, within: numbers) else { continue }
-            let files = Files.names(in: "\(folder)/\(name)", limit: most) ?? []
-            count += files.count
-            guard count < most else { return nil }
-            for file in files {
-                guard let inner = layout.parts(ofFile: file, within: numbers)?.number else { continue }
-                let tile = layout.tile(folder: outer, file: inner, zoom: zoom)
-                let (x, y) = (Double(tile.column) * side, Double(tile.row) * side)
-                covered = PixelRect(
-                    minX: min(covered?.minX ?? x, x),
-                    minY: min(covered?.minY ?? y, y),
-                    maxX: max(covered?.maxX ?? 0, x + side),
-                    maxY: max(covered?.maxY ?? 0, y + side)
-                )
-            }
-        }
-        return covered
     }
 
     /// Counts of loads and failures so far.

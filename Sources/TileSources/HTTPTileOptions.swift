@@ -4,6 +4,9 @@ public import TileCache
 public struct HTTPTileOptions: Hashable, Sendable {
     /// Zooms of the server; `zooms.lowerBound` is level 0. Default: 0...9, a world of 131,072 pixels with tiles of 256.
     public var zooms: ClosedRange<Int>
+    /// Part of the earth that the server has tiles of. Default: `nil`, all of it. For addresses with `{z}`, `{x}` and `{y}`
+    /// alone: other sources know theirs. Nothing beside it is requested.
+    public var bounds: MapBounds?
     /// Concurrent connections, 1...64. Default: 6. Further requests wait; those that a view needs start first.
     public var connections: Int
     /// Maximum time to connect, 1 ms to an hour. Default: 5 s.
@@ -46,6 +49,7 @@ public struct HTTPTileOptions: Hashable, Sendable {
     /// Creates options.
     public init(
         zooms: ClosedRange<Int> = 0...9,
+        bounds: MapBounds? = nil,
         connections: Int = 6,
         connectTimeout: Duration = .seconds(5),
         timeout: Duration = .seconds(15),
@@ -59,6 +63,7 @@ public struct HTTPTileOptions: Hashable, Sendable {
         usesStale: Duration = .seconds(7 * 86_400)
     ) {
         self.zooms = zooms
+        self.bounds = bounds
         self.connections = connections
         self.connectTimeout = connectTimeout
         self.timeout = timeout
@@ -86,6 +91,13 @@ public struct HTTPTileOptions: Hashable, Sendable {
         }
         try expect("a zoom", zooms.lowerBound, MapPyramid.zooms)
         try expect("a zoom", zooms.upperBound, MapPyramid.zooms)
+        if let bounds, bounds.part == nil {
+            throw TileSourceError(
+                subject,
+                "bounds of west < east within -180 to 180 and south < north within -90 to 90 degrees were expected, not "
+                    + "\(bounds)"
+            )
+        }
         try expect("connections", connections, 1...64)
         try expect("connectTimeout", connectTimeout, .milliseconds(1) ... .seconds(3600))
         try expect("timeout", timeout, .milliseconds(1) ... .seconds(3600))

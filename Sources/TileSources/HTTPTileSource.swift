@@ -69,13 +69,16 @@ public final class HTTPTileSource: TileSource, TileDecoder, PyramidTileSource {
         try self.init(template, http, options, wallClock) { _ throws(TileSourceError) in
             let parsed = try URLTemplate(template)
             let tileSize = options.tileSize ?? 256
+            let whole = try MapPyramid.make(http.zooms, of: template, tileSize: tileSize, wrapsX: options.wrapsX)
+            let part = MapPyramid.contents(http.bounds?.part, of: whole)
             return ServedPyramid(
                 kind: "http",
                 name: template,
                 // The template itself is no address: it may have a place in its host.
                 home: nil,
-                pyramid: try MapPyramid.make(http.zooms, of: template, tileSize: tileSize, wrapsX: options.wrapsX),
+                pyramid: whole.limited(to: part),
                 tileSize: tileSize,
+                contents: part,
                 tiles: TemplateTiles(template: parsed, firstZoom: http.zooms.lowerBound, tileSize: tileSize),
                 identity: [template, "\(http.zooms)"]
             )

@@ -98,6 +98,23 @@ final class MBTilesConnection: @unchecked Sendable {
         return first...last
     }
 
+    /// Whether there is a tile of the finest level where a pyramid has tiles. Also if the file does not tell.
+    func hasTiles(in pyramid: TilePyramid, _ zooms: ClosedRange<Int>, _ order: TileRowOrder) -> Bool {
+        let (zoom, level) = (zooms.upperBound, pyramid.maximumLevel)
+        let range = pyramid.range(overlapping: pyramid.contents, at: level)
+        let text =
+            "SELECT 1 FROM tiles WHERE zoom_level = ? AND tile_column BETWEEN ? AND ? AND tile_row BETWEEN ? AND ? LIMIT 1"
+        guard pyramid.contents.area < pyramid.worldWidth * pyramid.worldHeight, !range.isEmpty,
+            let query = database.query(text)
+        else { return !range.isEmpty }
+        let ends = [range.rows.lowerBound, range.rows.upperBound - 1].map { order.number(of: $0, zoom: zoom) }.sorted()
+        query.bind(zoom, range.columns.lowerBound, range.columns.upperBound - 1, ends[0], ends[1])
+        switch query.step() {
+        case .row, .failed: return true
+        case .done: return false
+        }
+    }
+
     private func hasTiles(_ zoom: Int) -> Bool {
         guard let query = database.query("SELECT 1 FROM tiles WHERE zoom_level = ? LIMIT 1") else { return false }
         query.bind(zoom)

@@ -18,8 +18,8 @@ public final class MBTilesTileSource: BlockingTileSource, TileDecoder, MemoryRep
     /// The zooms of the tiles, or the metadata's `minzoom` and `maxzoom` if those take too long to find.
     /// `zooms.lowerBound` is level 0.
     public let zooms: ClosedRange<Int>
-    /// The metadata's `bounds`, in world pixels. If it has none, or no tile is within, the extent of the tiles; the whole
-    /// world if that takes too long to find.
+    /// The metadata's `bounds`, in world pixels. If it has none, or no tile of the finest zoom is within, the extent of
+    /// the tiles; the whole world if that takes too long to find. Tiles beside them do not show.
     public let contents: PixelRect
     /// Order of the rows in the file, as it was given or found.
     public let rows: TileRowOrder
@@ -81,22 +81,24 @@ public final class MBTilesTileSource: BlockingTileSource, TileDecoder, MemoryRep
             throw TileSourceError(path, "\(expected), and these are of the format \(label)")
         }
         if let size = options.tileSize { tileSize = size } else { tileSize = try survey.samples.size(of: path) }
-        pyramid = try MapPyramid.make(zooms, of: path, tileSize: tileSize, wrapsX: options.wrapsX)
-        let finding = MBTilesRows.find(
+        let whole = try MapPyramid.make(zooms, of: path, tileSize: tileSize, wrapsX: options.wrapsX)
+        var finding = MBTilesRows.find(
             survey.extents[zooms.upperBound]?.rows,
             zoom: zooms.upperBound,
             within: metadata.bounds
         )
         let order = rows ?? (finding == .fromTop ? .fromTop : .fromBottom)
-        var part = metadata.bounds
-        if part == nil { part = survey.part(of: zooms, order) }
+        var part = metadata.bounds ?? survey.part(of: zooms, order)
+        let bounded = whole.limited(to: MapPyramid.contents(part, of: whole))
+        // Degrees in another order: such bounds would hide all tiles.
+        if metadata.bounds != nil, !connection.hasTiles(in: bounded, zooms, order) { finding = .elsewhere }
         if finding == .elsewhere {
-            let whole = MBTilesSurvey(connection, zooms, samplesSize: false, isExact: true)
-            part = whole.part(of: zooms, order)
+            part = MBTilesSurvey(connection, zooms, samplesSize: false, isExact: true).part(of: zooms, order)
         }
-        contents = MapPyramid.contents(part, of: pyramid)
+        pyramid = whole.limited(to: MapPyramid.contents(part, of: whole))
+        contents = pyramid.contents
         let warnings = [
-            rows == nil ? finding.warning(path) : nil, survey.warning, metadata.warning(zooms),
+            rows == nil || finding == .elsewhere ? finding.warning(path) : nil, survey.warning, metadata.warning(zooms),
             label.map { "its metadata states the format \($0), and its tiles are images" },
         ].compactMap(\.self)
         stated = warnings.isEmpty ? nil : "\(path): \(warnings.joined(separator: "; "))"

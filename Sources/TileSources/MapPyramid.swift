@@ -11,6 +11,29 @@ public enum TileRowOrder: String, CaseIterable, Hashable, Sendable {
     func number(of row: Int, zoom: Int) -> Int { self == .fromTop ? row : (1 << zoom) - 1 - row }
 }
 
+/// A part of the earth, in degrees, as in `bounds` of TileJSON and MBTiles.
+public struct MapBounds: Hashable, Sendable, CustomStringConvertible {
+    /// Longitude of the left edge, -180 to 180, less than that of the right edge.
+    public var west: Double
+    /// Latitude of the bottom edge, -90 to 90, less than that of the top edge.
+    public var south: Double
+    /// Longitude of the right edge.
+    public var east: Double
+    /// Latitude of the top edge.
+    public var north: Double
+
+    /// Creates bounds without checking them; sources refuse those that are not valid.
+    public init(west: Double, south: Double, east: Double, north: Double) {
+        (self.west, self.south, self.east, self.north) = (west, south, east, north)
+    }
+
+    /// `west,south,east,north`.
+    public var description: String { "\(west),\(south),\(east),\(north)" }
+
+    /// The part of the world's square; `nil` if it is empty or invalid.
+    var part: PixelRect? { MapPyramid.part(left: west, bottom: south, right: east, top: north) }
+}
+
 /// Pyramids of web maps: at zoom z the world is 2^z tiles a side.
 enum MapPyramid {
     /// Accepted zooms. At zoom 30, a pixel of a 256-pixel tile is a seventh of a millimetre of the equator.

@@ -71,15 +71,16 @@ public final class PMTilesTileSource: TileSource, TileDecoder, MemoryReportingSo
         tileSize = size
         do throws(TileSourceError) {
             zooms = archive.header.zooms
-            pyramid = try MapPyramid.make(zooms, of: place, tileSize: tileSize, wrapsX: options.wrapsX)
+            let whole = try MapPyramid.make(zooms, of: place, tileSize: tileSize, wrapsX: options.wrapsX)
+            let degrees = archive.header.bounds
+            let part = MapPyramid.part(left: degrees[0], bottom: degrees[1], right: degrees[2], top: degrees[3])
+            contents = MapPyramid.contents(part, of: whole)
+            pyramid = whole.limited(to: contents)
         } catch {
             archive.reader.stop()
             throw error
         }
         let (width, height) = (pyramid.worldWidth, pyramid.worldHeight)
-        let degrees = archive.header.bounds
-        let part = MapPyramid.part(left: degrees[0], bottom: degrees[1], right: degrees[2], top: degrees[3])
-        contents = MapPyramid.contents(part, of: pyramid)
         let (zoom, longitude, latitude) = archive.header.center
         centerZoom = min(max(zoom, zooms.lowerBound), zooms.upperBound)
         center =

@@ -334,12 +334,15 @@ extension WMTSLayer: ServerTiles {
                 maxY: Double(finest.rows.upperBound * finest.tileHeight)
             )
         }
+        let limits = matrices.enumerated().map { TileRange(level: $0, columns: $1.columns, rows: $1.rows) }
+        // Limits that leave nothing are an error of the server.
+        let isLimited = matrices.contains(where: \.isLimited) && limits.contains { !$0.isEmpty }
         let shapes = matrices.map { "\($0.id) \($0.scaleDenominator) \($0.width) x \($0.height) \($0.corner)" }
         return ServedPyramid(
             kind: "wmts",
             name: name,
             home: home,
-            pyramid: pyramid,
+            pyramid: isLimited ? pyramid.limited(to: limits) : pyramid,
             tileSize: finest.tileWidth,
             contents: contents,
             tiles: self,

@@ -40,6 +40,9 @@ extension tilecache_source_layer_options: VersionedStructure {
                 )
             }
             http.zooms = Int(minimum_zoom)...Int(maximum_zoom)
+            if [west, south, east, north].contains(where: { $0 != 0 }) {
+                http.bounds = MapBounds(west: west, south: south, east: east, north: north)
+            }
         }
         if let headers {
             // A repaired key would be another key.

@@ -83,15 +83,17 @@ struct LevelBias: Sendable {
         // A level is chosen at scales above this one, over the world pixels of a pixel of the level before.
         let factor = PortableMath.exp2(selection.hysteresis - selection.bias - bias)
         var most = 1
-        for (coarser, level) in zip(pyramid.levels, pyramid.levels.dropFirst()) {
+        for (index, coarser) in pyramid.levels.dropLast().enumerated() {
+            let level = pyramid.levels[index + 1]
+            let there = pyramid.range(overlapping: pyramid.contents, at: index + 1)
             let world = coarser.worldPixelsPerPixel * factor
             // Finite: the product of an infinite side and a sine of 0 is no number.
             let width = min(viewport.width * world, .greatestFiniteMagnitude)
             let height = min(viewport.height * world, .greatestFiniteMagnitude)
             let x = (width * cosine + height * sine) / level.tileSpanX
             let y = (width * sine + height * cosine) / level.tileSpanY
-            let columns = min(x.rounded(.up) + 1, Double(level.columns))
-            let rows = min(y.rounded(.up) + 1, Double(level.rows))
+            let columns = min(x.rounded(.up) + 1, Double(there.columns.count))
+            let rows = min(y.rounded(.up) + 1, Double(there.rows.count))
             var count = columns * rows
             if viewport.rotation != 0 {
                 // Cells of a grid that meet a convex figure: cells of a unit square meet it if their corner lies in the

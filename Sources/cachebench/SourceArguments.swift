@@ -36,6 +36,18 @@ struct SourceArguments: ParsableArguments {
     var rows: TileRowOrder?
 
     @Option(
+        "Degrees west,south,east,north that an http: source has tiles of; other sources know theirs. Default: all.",
+        OptionValue { text in
+            let sides = text.split(separator: ",").compactMap { Double($0) }
+            guard sides.count == 4, text.split(separator: ",", omittingEmptySubsequences: false).count == 4 else {
+                throw ValidationError("Expected four numbers WEST,SOUTH,EAST,NORTH in degrees.")
+            }
+            return MapBounds(west: sides[0], south: sides[1], east: sides[2], north: sides[3])
+        }
+    )
+    var bounds: MapBounds?
+
+    @Option(
         "Maximum memory to cut a large image: source, or a tiff: in strips, into tiles.",
         .bytes("bytes with a unit (512MiB, 2GiB)"),
         default: MemoryLimit.bytes(ImageTileOptions().memoryLimit.bytes).description
@@ -70,6 +82,9 @@ struct SourceArguments: ParsableArguments {
             if let own, own != rows {
                 throw ValidationError("--rows and the address of the --source name different orders of rows")
             }
+        }
+        if bounds != nil {
+            guard case .http? = source else { throw ValidationError("--bounds is for a --source http:") }
         }
         guard source != nil else { return }
         if clock == .virtual {
@@ -109,7 +124,7 @@ extension SourceArguments {
         defer { progress.end() }
         return try address.open(
             options,
-            http: HTTPTileOptions(zooms: 0...(maximumZoom ?? usualZoom)),
+            http: HTTPTileOptions(zooms: 0...(maximumZoom ?? usualZoom), bounds: bounds),
             image: ImageTileOptions(
                 memoryLimit: imageMemoryLimit.map { .bytes($0) } ?? ImageTileOptions().memoryLimit
             ),

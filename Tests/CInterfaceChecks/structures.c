@@ -223,6 +223,20 @@ const char *check_null_arguments(void) {
     if (failure) return failure;
     EXPECT_OK(tilecache_source_init(&source, sizeof source));
     EXPECT_OK(tilecache_pyramid_init(&pyramid, sizeof pyramid));
+    /* Contents beside the world, and contents of which a part lies in it. */
+    source.load = write_tile;
+    source.context = &scene.state;
+    pyramid.world_width = pyramid.world_height = 1024;
+    pyramid.tile_size = 64;
+    pyramid.contents = (tilecache_rectangle){2000, 0, 3000, 1000};
+    EXPECT(tilecache_add_layer(scene.cache, &source, &pyramid, NULL, &layer) == TILECACHE_ERROR_INVALID_PYRAMID);
+    EXPECT(strstr(tilecache_last_error(), "pyramid->contents") != NULL);
+    pyramid.contents = (tilecache_rectangle){1000, 0, 3000, 1000};
+    EXPECT_OK(tilecache_add_layer(scene.cache, &source, &pyramid, NULL, &layer));
+    EXPECT_OK(tilecache_remove_layer(scene.cache, layer));
+    EXPECT_OK(tilecache_pyramid_init(&pyramid, sizeof pyramid));
+    EXPECT_OK(tilecache_source_init(&source, sizeof source));
+    layer = 0;
     EXPECT_ARGUMENT(tilecache_get_byte_limit(scene.cache, NULL));
     EXPECT_ARGUMENT(tilecache_get_statistics(scene.cache, NULL));
     EXPECT_ARGUMENT(tilecache_add_layer(scene.cache, NULL, &pyramid, NULL, &layer));

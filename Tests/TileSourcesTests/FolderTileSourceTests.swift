@@ -86,17 +86,24 @@ import TileSources
         #expect(try FolderTileSource(path: folder.path, layout: doubled).pyramid.worldWidth == 32)
     }
 
-    @Test func theFirstZoomSaysWhatIsCovered() throws {
-        writePyramid(2...3) { zoom, column, row in zoom == 2 && !((1...2).contains(column) && row == 1) }
+    @Test func theTilesOfAllZoomsSayWhatIsCovered() throws {
+        writePyramid(2...3) { zoom, column, row in
+            !((1...2).contains(column >> (zoom - 2)) && row >> (zoom - 2) == 1)
+        }
         folder.write([1], to: "2/3/readme.txt")
-        let world = PixelRect(minX: 0, minY: 0, maxX: 256, maxY: 256)
         let source = try FolderTileSource(path: folder.path)
         #expect(source.contents == PixelRect(minX: 64, minY: 64, maxX: 192, maxY: 128))
         let fromBottom = try FolderTileSource(path: folder.path, layout: TileFolderLayout(.tms))
         #expect(fromBottom.contents == PixelRect(minX: 64, minY: 128, maxX: 192, maxY: 192))
+        #expect(source.pyramid.contents == source.contents)
         // A zoom without tiles is ignored.
         folder.write([1], to: "1/0/readme.txt")
-        #expect(try FolderTileSource(path: folder.path).contents.width == world.width)
+        #expect(try FolderTileSource(path: folder.path).contents == source.contents)
+        // A finer tile beside the coarser ones.
+        folder.write(image(3, 0, 7).png, to: "3/0/7.png")
+        #expect(
+            try FolderTileSource(path: folder.path).contents == PixelRect(minX: 0, minY: 64, maxX: 192, maxY: 256)
+        )
     }
 
     @Test(

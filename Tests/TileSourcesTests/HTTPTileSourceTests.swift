@@ -71,6 +71,24 @@ struct HTTPTileSourceTests {
         }
     }
 
+    /// Bounds in degrees limit the pyramid of a template. Others are refused.
+    @Test func boundsOfATemplate() throws {
+        let template = "http://127.0.0.1:9/{z}/{x}/{y}.png"
+        func open(_ bounds: MapBounds?) throws -> HTTPTileSource {
+            try HTTPTileSource(template: template, http: HTTPTileOptions(zooms: 3...4, bounds: bounds))
+        }
+        let source = try open(MapBounds(west: 0, south: 1, east: 45, north: 89))
+        #expect(source.pyramid.contents == source.contents && source.contents.minX == 2048)
+        #expect(source.contents.maxX == 2560 && source.contents.minY == 0 && source.contents.maxY < 2048)
+        #expect(source.pyramid.hasTile(TileCoordinate(level: 1, column: 9, row: 7)))
+        #expect(!source.pyramid.hasTile(TileCoordinate(level: 1, column: 10, row: 7)))
+        #expect(try open(nil).contents.width == 4096)
+        for wrong in [(10.0, 1.0, 10.0, 2.0), (0, 1, 181, 2), (0, 3, 1, 2), (.nan, 0, 1, 1)] {
+            let bounds = MapBounds(west: wrong.0, south: wrong.1, east: wrong.2, north: wrong.3)
+            #expect(throws: TileSourceError.self) { try open(bounds) }
+        }
+    }
+
     @Test func everyTileArrivesOnFewConnections() throws {
         let scene = try Scene("slow") { $0.connections = 3 }
         #expect(scene.look())

@@ -83,6 +83,35 @@ import Testing
         #expect(source.contents == PixelRect(minX: 0, minY: 0, maxX: 512, maxY: 512))
     }
 
+    /// Nothing beside the bounds is needed. Bounds without any tile, as of degrees in another order, are ignored.
+    @Test func boundsLimitThePyramid() throws {
+        let map = MadeMBTiles(path)
+        for zoom in 3...4 {
+            for column in 1 << zoom - 1..<3 << zoom - 2 {
+                map.add(zoom, column, rowFromBottom: 1 << zoom - 1, image(zoom, column, 0).png)
+            }
+        }
+        map.set("bounds", "0,0,90,40.9798980696201")
+        map.close()
+        let source = try MBTilesTileSource(path: path)
+        #expect(source.warning == nil && source.pyramid.contents == source.contents)
+        // An eighth of the square's 512 pixels above the equator.
+        let part = PixelRect(minX: 256, minY: 192, maxX: 384, maxY: 256)
+        #expect(source.contents.minX == part.minX && source.contents.maxX == part.maxX)
+        #expect(abs(source.contents.minY - part.minY) < 1e-6 && abs(source.contents.maxY - part.maxY) < 1e-6)
+        #expect(source.pyramid.hasTile(TileCoordinate(level: 1, column: 8, row: 7)))
+        #expect(!source.pyramid.hasTile(TileCoordinate(level: 1, column: 7, row: 7)))
+        for (bounds, isUsed) in [("-90,0,0,40.9", false), ("0,-40.9,90,-1", false), ("80,1,90,2", true)] {
+            let other = MadeMBTiles("\(folder.path)/other\(bounds).mbtiles")
+            for column in 8..<12 { other.add(4, column, rowFromBottom: 8, image(4, column, 0).png) }
+            other.set("bounds", bounds)
+            other.close()
+            let source = try MBTilesTileSource(path: "\(folder.path)/other\(bounds).mbtiles")
+            #expect((source.warning == nil) == isUsed && (source.contents.width < 512) == isUsed, "\(bounds)")
+            #expect(source.warning?.contains("bounds \(bounds) have no tile of zoom 4") ?? isUsed)
+        }
+    }
+
     @Test func manyThreadsReadAtTheSameTime() throws {
         makeMap().close()
         let source = try MBTilesTileSource(path: path)

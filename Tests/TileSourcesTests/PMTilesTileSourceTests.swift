@@ -104,7 +104,9 @@ import Testing
         }
         let source = try PMTilesTileSource(write(made.bytes()))
         // World of 128 pixels.
-        #expect(source.contents.minX == 32 && source.contents.maxX == 128)
+        #expect(source.contents.minX == 32 && source.contents.maxX == 128 && source.pyramid.contents == source.contents)
+        #expect(!source.pyramid.hasTile(TileCoordinate(level: 2, column: 0, row: 1)))
+        #expect(source.pyramid.hasTile(TileCoordinate(level: 2, column: 1, row: 1)))
         #expect(abs(source.contents.minY) < 0.001 && abs(source.contents.maxY - 64) < 0.001)
         #expect(abs(source.center.x - 48) < 0.001 && abs(source.center.y - 64) < 0.001 && source.centerZoom == 2)
         let empty = Self.archive(0...0) { $0.bounds = [0, 0, 0, 0] }

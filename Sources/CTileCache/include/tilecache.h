@@ -694,6 +694,9 @@ typedef struct tilecache_pyramid {
     size_t level_count;
     /** sizeof(tilecache_level); set by tilecache_pyramid_init(). */
     size_t level_size;
+    /** Part of the world that has tiles, in world pixels. Nothing beside it is needed, loaded or missing: bounds that are
+     *  too small hide tiles. Default: all 0, the whole world. */
+    tilecache_rectangle contents;
 } tilecache_pyramid;
 
 /** Fills in the defaults; the world's size remains to be set. Errors as tilecache_configuration_init(). */
@@ -1112,7 +1115,8 @@ typedef struct tilecache_placement {
     tilecache_rectangle part;
     /** Whether this is the exact tile that the screen needs; otherwise it is a fallback. */
     int32_t is_exact;
-    int32_t reserved;
+    /** Whether its layer is drawn at a coarser level than the view asks for, since the tiles of that level have no room. */
+    int32_t is_coarsened;
 } tilecache_placement;
 
 /** Reason why a needed tile is unavailable. */
@@ -1160,6 +1164,13 @@ typedef struct tilecache_frame_info {
     size_t unavailable_count;
     /** Needed tiles that are neither drawn exactly nor unavailable. */
     size_t late_count;
+    /** Layers that are drawn at a coarser level than the viewport's scale asks for, since the tiles of that level have no
+     *  room. The placements tell which; see tilecache_view_get_shortfall_bytes(). */
+    size_t coarsened_layer_count;
+    /** Tiles on screen that are neither drawn nor loaded, since there are too many. They are not missing. Of the coarsest
+     *  level at most 1024 tiles are needed, or as many as the screen takes at half of their size if these are more: those
+     *  around its middle. A pyramid's `contents` avoids it. Tiles for which there is no memory count too. */
+    size_t left_out_tile_count;
 } tilecache_frame_info;
 
 /**

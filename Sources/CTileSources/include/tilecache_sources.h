@@ -41,6 +41,9 @@ typedef struct tilecache_source_layer_options {
     size_t store_count;
     /** As tilecache_layer_options.profile. Default: NULL, nothing. */
     const tilecache_profile *profile;
+    /** Part of the earth that a server with {z}, {x} and {y} has tiles of, in degrees; nothing beside it is requested.
+     *  Ignored for other sources, which know theirs. Default: all 0, all of it. */
+    double west, south, east, north;
 } tilecache_source_layer_options;
 
 /** Fills in the defaults. Errors as tilecache_configuration_init(). */

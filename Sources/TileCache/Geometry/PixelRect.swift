@@ -61,6 +61,16 @@ public struct PixelRect: Hashable, Sendable {
         PixelRect(minX: minX + x, minY: minY + y, maxX: maxX + x, maxY: maxY + y)
     }
 
+    /// The smallest rectangle around both.
+    func union(_ other: PixelRect) -> PixelRect {
+        PixelRect(
+            minX: min(minX, other.minX),
+            minY: min(minY, other.minY),
+            maxX: max(maxX, other.maxX),
+            maxY: max(maxY, other.maxY)
+        )
+    }
+
     /// The rectangle with its edges moved outwards.
     package func grown(x: Double, y: Double) -> PixelRect {
         PixelRect(minX: minX - x, minY: minY - y, maxX: maxX + x, maxY: maxY + y)

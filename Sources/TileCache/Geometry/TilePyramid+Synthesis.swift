@@ -6,7 +6,12 @@ extension TilePyramid {
     ///
     /// - Parameter count: Number of levels to keep, clamped to 1 and the number there are.
     public func keepingFinestLevels(_ count: Int) -> TilePyramid {
-        TilePyramid(self, levels: Array(levels.suffix(max(count, 1))))
+        let kept = Array(levels.suffix(max(count, 1)))
+        let dropped = levels.count - kept.count
+        let ranges = tileRanges.dropFirst(dropped).map { range in
+            TileRange(level: range.level - dropped, columns: range.columns, rows: range.rows)
+        }
+        return TilePyramid(self, levels: kept, contents: contents, tileRanges: ranges)
     }
 
     /// The tiles of the next finer level that a tile is made of.

@@ -160,6 +160,11 @@ public struct TilePyramid: Hashable, Sendable {
     public let wrapsX: Bool
     /// The levels, coarsest first.
     public let levels: [PyramidLevel]
+    /// Part of the world that has tiles, in world pixels. Default: all of it. Nothing beside it is needed or loaded. See
+    /// ``limited(to:)-(PixelRect)`` and ``limited(to:)-([TileRange])``.
+    public let contents: PixelRect
+    /// Tiles that there are by level; empty if each level has all of its grid.
+    package let tileRanges: [TileRange]
 
     /// Index of the finest level.
     public var maximumLevel: Int { levels.count - 1 }
@@ -214,14 +219,18 @@ public struct TilePyramid: Hashable, Sendable {
         self.worldHeight = worldHeight
         self.wrapsX = wrapsX
         self.levels = levels.map { $0.reaching(worldWidth, worldHeight) }
+        contents = PixelRect(minX: 0, minY: 0, maxX: worldWidth, maxY: worldHeight)
+        tileRanges = []
     }
 
-    /// Keeps some levels of a pyramid that has been checked.
-    init(_ other: TilePyramid, levels: [PyramidLevel]) {
+    /// Replaces the levels of a pyramid that has been checked, and what is known of its tiles.
+    init(_ other: TilePyramid, levels: [PyramidLevel], contents: PixelRect, tileRanges: [TileRange]) {
         worldWidth = other.worldWidth
         worldHeight = other.worldHeight
         wrapsX = other.wrapsX
         self.levels = levels
+        self.contents = contents
+        self.tileRanges = tileRanges
     }
 
     /// Creates a pyramid of powers of two. Each level has twice the resolution of the one before.
@@ -273,7 +282,7 @@ public struct TilePyramid: Hashable, Sendable {
         )
     }
 
-    /// Whether a tile with this coordinate exists.
+    /// Whether the grid of its level has a tile with this coordinate. See ``hasTile(_:)``.
     public func contains(_ tile: TileCoordinate) -> Bool {
         guard levels.indices.contains(tile.level) else { return false }
         let level = levels[tile.level]
@@ -336,8 +345,20 @@ public struct TilePyramid: Hashable, Sendable {
         return range(overlapping: worldRectangle(of: tile), at: tile.level + 1)
     }
 
-    /// Tiles of one level whose overlap with a world rectangle has an area. The world is not repeated.
+    /// Tiles of one level whose overlap with a world rectangle has an area. The world is not repeated. Tiles that the
+    /// pyramid is known not to have are left out.
     package func range(overlapping rectangle: PixelRect, at levelIndex: Int) -> TileRange {
+        let cells = cells(overlapping: rectangle, at: levelIndex)
+        guard !tileRanges.isEmpty else { return cells }
+        return TileRange(
+            level: levelIndex,
+            columns: cells.columns.clamped(to: tileRanges[levelIndex].columns),
+            rows: cells.rows.clamped(to: tileRanges[levelIndex].rows)
+        )
+    }
+
+    /// The same of the level's whole grid.
+    func cells(overlapping rectangle: PixelRect, at levelIndex: Int) -> TileRange {
         let level = levels[levelIndex]
         let columns = level.columns(from: max(rectangle.minX, 0), to: min(rectangle.maxX, worldWidth))
         let rows = level.rows(from: max(rectangle.minY, 0), to: min(rectangle.maxY, worldHeight))

@@ -12,9 +12,13 @@ package struct PlanEntry: Hashable, Sendable {
         case prefetch
         /// In a host's margin around what shows: below needed tiles, above guesses.
         case margin
+        /// Drawn for good in place of needed tiles that will not come: below needed tiles, above guesses.
+        case ancestor
 
         /// Whether it waits for needed tiles, and evicts only what is worth less.
-        var isExtra: Bool { self == .prefetch || self == .margin }
+        var isExtra: Bool { self == .prefetch || self == .margin || self == .ancestor }
+        /// Whether another tile has to take its place if it does not come.
+        var isReplaced: Bool { self == .fallback || self == .ancestor }
     }
 
     package var key: TileKey

@@ -30,6 +30,8 @@ struct PoolLayer: Sendable {
     var pinnedBytes = 0
     /// Bytes of its tiles that views need, each once, without pinned ones that are decoded.
     var neededBytes = 0
+    /// Tiles that its source may have, by level; empty for all. Others are absent without being asked for.
+    var tiles: [TileRange] = []
     /// Number of its hanging decoders.
     var stuckDecodes = 0
     /// Number of its requests that are answered and go on, and of those that hang.
@@ -56,6 +58,9 @@ struct PoolLayer: Sendable {
         self.allowance = allowance
         meter = PrefetchMeter(allowance, after: meter)
     }
+
+    /// Whether its source is known not to have a tile.
+    func lacks(_ key: TileKey) -> Bool { !tiles.isEmpty && !tiles[key.level].contains(key.coordinate) }
 
     /// Number of the source's tiles that a tile may be made of.
     func requests(atLevel level: Int) -> Int {

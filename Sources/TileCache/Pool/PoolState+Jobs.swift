@@ -141,7 +141,7 @@ extension PoolState {
 
     private func worth(of reason: PlanEntry.Reason, value: Float) -> Float {
         switch reason {
-        case .prefetch, .margin: value - queue.plan.margin
+        case .prefetch, .margin, .ancestor: value - queue.plan.margin
         case .fallback: queue.plan.isAtRest ? -.infinity : .infinity
         case .demand, .pin: .infinity
         }
@@ -230,7 +230,7 @@ extension PoolState {
 
     /// Whether the plan has a tile as a fallback. Its load may have begun as another one.
     private func isFallback(_ key: TileKey) -> Bool {
-        queue.plan.entries.contains { $0.reason == .fallback && $0.key == key }
+        queue.plan.entries.contains { $0.reason.isReplaced && $0.key == key }
     }
 
     private mutating func land(_ load: Load, in number: EntryID, now: Int64) {

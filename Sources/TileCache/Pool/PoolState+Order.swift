@@ -30,8 +30,8 @@ extension PoolState {
     private mutating func attempt(_ planned: PlanEntry, now: Int64) -> Admission<Job>? {
         let isPrefetch = planned.reason == .prefetch
         let layer = planned.key.layer
-        // The plan was made before the layer was removed.
-        guard !layers[layer].isRemoved else { return nil }
+        // The plan was made before the layer was removed, or has tiles that its source is known not to have.
+        guard !layers[layer].isRemoved, !layers[layer].lacks(planned.key) else { return nil }
         let number = table.find(planned.key)
         if number != .none, !needsWork(number, planned, now: now) { return nil }
         if planned.isPromotion {

@@ -50,8 +50,10 @@ extension PoolState {
 
     private mutating func invalidate(_ affected: [EntryID], layer: Int, dropsAtOnce: Bool) {
         for number in affected where number != .none {
+            let isLacking = layers[layer].lacks(table[number].key)
             change(number) {
                 $0.flags.subtract(.remembered)
+                if isLacking { $0.flags.insert(.absent) }
                 $0.attempts = 0
             }
             if table[number].residency.isResident, layers[layer].precedesInvalidation(table[number].generation) {

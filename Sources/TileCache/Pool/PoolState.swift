@@ -72,7 +72,8 @@ struct PoolState: ~Copyable {
         slotCapacity: Int? = nil,
         levelBytes: [Int] = [],
         synthesizedLevels: Int = 0,
-        allowance: PrefetchAllowance = .standard
+        allowance: PrefetchAllowance = .standard,
+        tiles: [TileRange] = []
     ) -> Int {
         let slotBytes = configuration.paged(tileBytes)
         let capacity = min(max(slotCapacity ?? (maximumByteLimit / slotBytes), 0), Int(Int32.max) - 1)
@@ -86,6 +87,7 @@ struct PoolState: ~Copyable {
             group: table.takeGroup(for: share)
         )
         layer.synthesizedLevels = synthesizedLevels
+        layer.tiles = tiles
         layer.set(allowance)
         defer { noteTaken() }
         return layers.add(layer)
@@ -202,6 +204,7 @@ struct PoolState: ~Copyable {
         let inserted = table.insert(key)
         layers.change(key.layer) { $0.entries += 1 }
         noteTaken()
+        if layers[key.layer].lacks(key) { change(inserted) { $0.flags.insert(.absent) } }
         return inserted
     }
 

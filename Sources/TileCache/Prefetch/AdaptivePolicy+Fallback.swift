@@ -155,13 +155,15 @@ extension AdaptivePolicy {
         var covers: [TileKey] = []
         for level in stride(from: level, to: coarsest, by: -1) {
             guard let ancestor = target.pyramid.ancestor(of: first, at: level),
-                target.pyramid.ancestor(of: last, at: level) == ancestor
+                target.pyramid.ancestor(of: last, at: level) == ancestor, target.pyramid.hasTile(ancestor)
             else { continue }
             covers.append(TileKey(layer: target.layer, ancestor))
         }
         // Several tiles of that level may cover the world.
         for tile in tiles {
-            guard let root = target.pyramid.ancestor(of: tile, at: coarsest) else { continue }
+            guard let root = target.pyramid.ancestor(of: tile, at: coarsest), target.pyramid.hasTile(root) else {
+                continue
+            }
             let key = TileKey(layer: target.layer, root)
             if !covers.contains(key) { covers.append(key) }
         }

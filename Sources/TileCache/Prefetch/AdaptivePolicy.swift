@@ -208,7 +208,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
         probabilities.caution = effects.contains(.caution) ? caution : .none
         // Without prefetches nothing can change.
         isSettled = true
-        guard context.effort > 0, target.needed.count <= seen.maximumNeeded else { return }
+        guard context.effort > 0, target.needed.count <= seen.maximumNeeded, !target.isCut else { return }
         let outlook = Outlook(
             target: target,
             travel: travel(of: target.rectangle, scale: target.viewport.scale, now: context.now),

@@ -1,6 +1,6 @@
 /// Inputs of a plan's look-ahead.
 struct Outlook {
-    /// Fraction of the world's width or height from which on a view is an overview.
+    /// Fraction of the contents' width or height from which on a view is an overview.
     static let overviewShare = 0.5
 
     let target: PlanTarget
@@ -39,9 +39,10 @@ struct Outlook {
             travel.isMoving && zoom.speed != 0
             ? target.selection.level(for: target.viewport.scale, in: target.pyramid, previous: target.level)
                 - target.level : 0
+        let contents = target.pyramid.contents
         let isOverview =
-            travel.view.width >= target.pyramid.worldWidth * Self.overviewShare
-            || travel.view.height >= target.pyramid.worldHeight * Self.overviewShare
+            travel.view.width >= contents.width * Self.overviewShare
+            || travel.view.height >= contents.height * Self.overviewShare
         inwardContext = motion.zoomContext == .never && isOverview ? .outward : motion.zoomContext
         let way = motion.heading
         let length = (way.x * way.x + way.y * way.y).squareRoot()
@@ -122,13 +123,9 @@ struct Outlook {
             maxY: center.y + height / 2
         )
         let (pyramid, finer) = (target.pyramid, target.pyramid.levels[coarser + 1])
-        let world = PixelRect(
-            minX: pyramid.wrapsX ? -.infinity : 0,
-            minY: 0,
-            maxX: pyramid.wrapsX ? .infinity : pyramid.worldWidth,
-            maxY: pyramid.worldHeight
-        )
-        // Beside the world there are no tiles, and around it each comes once.
+        var world = pyramid.contents
+        if pyramid.wrapsX { (world.minX, world.maxX) = (-.infinity, .infinity) }
+        // Beside the contents there are no tiles, and around it each comes once.
         func tiles(_ area: PixelRect) -> Double {
             let inside = area.intersection(world)
             guard !inside.isEmpty else { return 0 }
@@ -267,15 +264,5 @@ extension PixelRect {
     /// Whether another one lies in it, and touches no edge.
     func encloses(_ other: PixelRect) -> Bool {
         minX < other.minX && other.maxX < maxX && minY < other.minY && other.maxY < maxY
-    }
-
-    /// The smallest rectangle around both.
-    func union(_ other: PixelRect) -> PixelRect {
-        PixelRect(
-            minX: min(minX, other.minX),
-            minY: min(minY, other.minY),
-            maxX: max(maxX, other.maxX),
-            maxY: max(maxY, other.maxY)
-        )
     }
 }

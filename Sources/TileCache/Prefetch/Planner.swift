@@ -8,6 +8,8 @@ struct ViewSnapshot: Sendable {
         var needed: [TileKey]
         /// Whether the renderer lists the needed tiles itself, so that nothing can be predicted.
         var hasOwnList: Bool
+        /// Needed tiles that are absent or have failed for good.
+        var gaps: [TileCoordinate] = []
         /// Importance of each needed tile, if the renderer sets it; otherwise empty.
         var importance: [Float] = []
         var observations: [FrameObservation]
@@ -80,6 +82,7 @@ struct Planner: Sendable {
             }
         }
         plan.appendNeeded(requested.lazy.filter { !$0.isMargin }.map(\.key))
+        for view in views.indices { plan.appendAncestors(in: views[view].snapshot, context) }
         for tile in requested where tile.isMargin { plan.appendMargin(tile.key) }
         for view in views.indices where views[view].snapshot.margin > 0 {
             for key in views[view].snapshot.marginTiles { plan.appendMargin(key) }
@@ -278,7 +281,7 @@ extension ViewSnapshot {
         for layer in layers where layer.level >= 0 && !layer.hasOwnList {
             let level = layer.pyramid.levels[layer.level]
             let (width, height) = (level.tileSpanX, level.tileSpanY)
-            let box = ViewportCover(pyramid: layer.pyramid, viewport: viewport, levelIndex: layer.level).box
+            let box = ViewportCover(pyramid: layer.pyramid, viewport: viewport, levelIndex: layer.level).inner
             let around = box.grown(x: Double(margin) * width, y: Double(margin) * height)
             var known = Set(layer.needed)
             var rings = [[TileKey]](repeating: [], count: margin)
@@ -321,6 +324,24 @@ extension Plan {
     /// Appends needed tiles.
     fileprivate mutating func appendNeeded(_ keys: some Sequence<TileKey>) {
         entries += keys.lazy.map { PlanEntry(key: $0, value: .infinity, reason: .demand, wantsDecoded: true) }
+    }
+
+    /// Appends what is drawn for good in place of needed tiles that will not come. Under any effort and allowance, since
+    /// it is no guess.
+    fileprivate mutating func appendAncestors(in view: ViewSnapshot, _ context: PlanContext) {
+        for layer in view.layers where !layer.gaps.isEmpty {
+            let ancestors = GapAncestors(
+                of: layer.gaps,
+                layer: layer.layer,
+                in: layer.pyramid,
+                from: context.firstLoadedLevel(ofLayer: layer.layer),
+                lookUp: context.residencies
+            )
+            let value = 2 * Planner.destinationValue
+            entries += ancestors.tiles.lazy.map {
+                PlanEntry(key: $0, value: value, reason: .ancestor, wantsDecoded: true)
+            }
+        }
     }
 
     /// Appends a tile that a host wants around what shows.

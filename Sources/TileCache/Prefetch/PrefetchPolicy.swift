@@ -181,6 +181,12 @@ extension PlanTarget {
     /// Upright rectangle of the world that the viewport shows; the bounds of a rotated one.
     package var rectangle: PixelRect { ViewportCover(pyramid: pyramid, viewport: viewport, levelIndex: level).box }
 
+    /// Whether tiles on screen are left out, since there are too many of the coarsest level. What is beside or finer then
+    /// is worth no load.
+    var isCut: Bool {
+        level == 0 && ViewportCover(pyramid: pyramid, viewport: viewport, levelIndex: level).leftOutCount > 0
+    }
+
     /// Calls `body` with the tiles of a level under a rectangle, row by row. Each tile comes once unless the world
     /// wraps within the rectangle.
     package func forEachTile(at level: Int, in rectangle: PixelRect, _ body: (TileKey) -> Void) {

@@ -133,7 +133,7 @@ extension TileViewDiagnostics.Reason {
     fileprivate init(_ reason: PlanEntry.Reason) {
         switch reason {
         case .demand: self = .demand
-        case .fallback: self = .fallback
+        case .fallback, .ancestor: self = .fallback
         case .pin: self = .pin
         case .prefetch: self = .prefetch
         case .margin: self = .margin

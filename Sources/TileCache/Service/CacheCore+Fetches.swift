@@ -94,7 +94,7 @@ extension CoreState {
         now: Int64
     ) -> Result<FetchID, FetchOutcome> {
         guard !isShutDown, let pyramid = record(of: layer)?.pyramid else { return .failure(.removed) }
-        guard pyramid.contains(tile) else { return .failure(.absent) }
+        guard pyramid.hasTile(tile) else { return .failure(.absent) }
         let key = TileKey(layer: layer.index, tile)
         if let outcome = fetchOutcome(of: key, since: now) { return .failure(outcome) }
         guard fetches.count < Fetches.maximumCount, pool.charge(Fetches.bytesPerFetch, to: .views) else {

@@ -73,6 +73,10 @@ extension CacheCore {
         )
         if !view.model.layers.contains(where: { $0.hasOwnList }) { frame.viewport = view.model.viewport }
         frame.selection = view.model.baseSelection
+        for layer in view.model.layers {
+            if layer.isCoarsened { frame.coarsened.append(layer.id) }
+            frame.leftOutTileCount += layer.leftOut
+        }
         if contents !== view.contents {
             let identities = contents.identities
             let before = view.contents?.identities ?? []

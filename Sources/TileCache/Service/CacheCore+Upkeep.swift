@@ -70,7 +70,8 @@ extension CacheCore {
                 slotCapacity: region.map { $0.byteCount / slotBytes },
                 levelBytes: levelBytes,
                 synthesizedLevels: synthesis == nil ? 0 : options.synthesizedLevels,
-                allowance: options.prefetch
+                allowance: options.prefetch,
+                tiles: pyramid.tileRanges
             )
             if isNewSize, let region { state.add(region, ofSlotClass: state.pool.layers[index].slotClass) }
             let cache = state.serial

@@ -188,7 +188,7 @@ extension CacheCore {
     /// Prefetches tiles once.
     func prefetch(_ tiles: [TileCoordinate], of layer: LayerID) {
         guard let pyramid = read({ $0.record(of: layer)?.pyramid }) else { return }
-        tiles.lazy.filter { pyramid.contains($0) }.forEachPart(of: Self.maximumAsked) { some in
+        tiles.lazy.filter { pyramid.hasTile($0) }.forEachPart(of: Self.maximumAsked) { some in
             perform { state in
                 guard state.record(of: layer) != nil else { return }
                 state.pruneAsked()

@@ -108,6 +108,10 @@ struct TileSynthesizer {
 
     /// Draws a tile that is not resident: from its children, or loaded.
     private mutating func make(_ child: TileCoordinate, halvings: Int) throws(LoadResult) -> Bool {
+        guard layer.pyramid.hasTile(child) else {
+            clear(child, halvings: halvings)
+            return false
+        }
         // A store without knowledge of its tiles would cost a look-up for each of thousands of descendants.
         if let tiers = layer.tiers, let store = tiers.nearest(child) {
             let now = core.clock()

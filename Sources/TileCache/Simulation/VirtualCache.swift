@@ -87,7 +87,8 @@ package final class VirtualCache {
             tileBytes: tileBytes,
             share: share,
             synthesizedLevels: synthesizedLevels,
-            allowance: allowance
+            allowance: allowance,
+            tiles: pyramid?.tileRanges ?? []
         )
         synthesis[layer] = made
         return layer

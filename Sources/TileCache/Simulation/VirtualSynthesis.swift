@@ -20,7 +20,7 @@ struct VirtualSynthesis {
         isResident: (TileCoordinate) -> Bool,
         _ body: (TileCoordinate) -> Void
     ) {
-        for child in pyramid.parts(of: tile) where !isResident(child) {
+        for child in pyramid.parts(of: tile) where pyramid.hasTile(child) && !isResident(child) {
             if makes(child) { forEachLoad(below: child, isResident: isResident, body) } else { body(child) }
         }
     }

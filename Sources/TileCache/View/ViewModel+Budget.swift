@@ -1,18 +1,73 @@
 /// Room for the needed tiles of a view.
 extension ViewModel {
     /// Maximum bytes of a layer's needed tiles, without what pinned ones have.
-    func budget(ofLayer layer: Int, _ pool: borrowing PoolState) -> Int {
-        let part = pool.unpinnedBytes / max(layers.count, 1)
+    ///
+    /// - Parameter share: What each layer may have of the view's room.
+    func budget(ofLayer layer: Int, share: Int, _ pool: borrowing PoolState) -> Int {
         let guaranteed = pool.guaranteedBytes(ofLayer: layer) - pool.layers[layer].pinnedBytes
-        return min(max(part, guaranteed), pool.attainableBytes(ofLayer: layer))
+        return min(max(share, guaranteed), pool.attainableBytes(ofLayer: layer))
+    }
+
+    /// Notes what each layer needs at least and asks for under a viewport. Returns the share of the room that each may
+    /// have.
+    mutating func claimRoom(for viewport: TileViewport, _ pool: inout PoolState) -> Int {
+        for index in layers.indices {
+            let cover = ViewportCover(pyramid: layers[index].pyramid, viewport: viewport, levelIndex: 0)
+            noteLeast(layer: index, cover.tileCount, &pool)
+        }
+        guard layers.count > 1 else { return pool.unpinnedBytes }
+        for index in layers.indices { layers[index].askedBytes = askedBytes(of: layers[index], under: viewport, pool) }
+        return shareOfRoom(pool)
+    }
+
+    /// The share of each layer that the last viewport gave.
+    func shareOfRoom(_ pool: borrowing PoolState) -> Int {
+        layers.count > 1
+            ? Self.share(of: pool.unpinnedBytes, for: layers.map(\.askedBytes)) : pool.unpinnedBytes
+    }
+
+    /// The same under another viewport.
+    func shareOfRoom(for viewport: TileViewport, _ pool: borrowing PoolState) -> Int {
+        guard layers.count > 1 else { return pool.unpinnedBytes }
+        var asked: [Int] = []
+        for layer in layers { asked.append(askedBytes(of: layer, under: viewport, pool)) }
+        return Self.share(of: pool.unpinnedBytes, for: asked)
+    }
+
+    /// Bytes of a layer's tiles at the level that a viewport asks for.
+    private func askedBytes(of layer: ViewLayer, under viewport: TileViewport, _ pool: borrowing PoolState) -> Int {
+        let level = selection.level(for: viewport.scale, in: layer.pyramid, previous: layer.needs.level)
+        let cover = ViewportCover(pyramid: layer.pyramid, viewport: viewport, levelIndex: level)
+        return cover.tileCount * pool.slotBytes(ofLayer: layer.layer)
+    }
+
+    /// The equal share of some room that each may have: what a layer does not ask for is left to the others. One that
+    /// needs nothing, as it is off the screen, takes no part.
+    ///
+    /// - Parameter asked: What each asks for.
+    static func share(of room: Int, for asked: [Int]) -> Int {
+        var (rest, others, share) = (room, asked.count, room)
+        for bytes in asked.sorted() {
+            share = rest / others
+            if bytes > share { break }
+            rest -= bytes
+            others -= 1
+        }
+        return share
     }
 
     /// Level of a layer whose tiles have room at the destination; those of a finer one would be loaded in vain. `nil`
     /// without a destination, or if levels do not depend on the room.
-    func destinationLevel(of layer: ViewLayer, at now: Int64, _ pool: borrowing PoolState) -> Int? {
-        guard fitsBudget, let destination, destination.isAhead(at: now) else { return nil }
-        let viewport = destination.viewport
-        let most = budget(ofLayer: layer.layer, pool) / pool.slotBytes(ofLayer: layer.layer)
+    ///
+    /// - Parameter share: What each layer may have of the room there.
+    func destinationLevel(
+        of layer: ViewLayer,
+        under viewport: TileViewport?,
+        share: Int,
+        _ pool: borrowing PoolState
+    ) -> Int? {
+        guard let viewport else { return nil }
+        let most = budget(ofLayer: layer.layer, share: share, pool) / pool.slotBytes(ofLayer: layer.layer)
         var level = selection.level(for: viewport.scale, in: layer.pyramid, previous: layer.needs.level)
         while level > 0,
             ViewportCover(pyramid: layer.pyramid, viewport: viewport, levelIndex: level).tileCount > most
@@ -47,8 +102,9 @@ extension ViewModel {
     /// landed, other views need more, or a load was refused what it takes beside its tile.
     func isCrowded(_ pool: inout PoolState) -> Bool {
         guard fitsBudget, !layers.contains(where: { $0.hasOwnList }) else { return false }
+        let share = shareOfRoom(pool)
         for (index, layer) in layers.enumerated() where layer.needs.level > 0 || shortfallBytes == 0 {
-            let budget = budget(ofLayer: layer.layer, pool)
+            let budget = budget(ofLayer: layer.layer, share: share, pool)
             let bytes = pool.bytes(toLoad: layer.needs.tiles, ofLayer: layer.layer, within: budget)
             guard bytes <= budget,
                 leavesRoom(layer: index, layer.needs.tiles, bytes: bytes, isReturn: false, &pool)

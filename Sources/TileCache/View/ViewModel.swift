@@ -30,10 +30,27 @@ struct ViewLayer: Sendable {
     var importance: [Float] = []
     /// Whether a finer level would have had room without the tiles of other views.
     var gaveWay = false
+    /// The level that the scale asks for; -1 for a list of the renderer's own.
+    var askedLevel = -1
+    /// Bytes of the tiles of that level, if several layers share the room.
+    var askedBytes = 0
+    /// Number of tiles on screen that are not among the needed ones: too many of the coarsest level, or no memory.
+    var leftOut = 0
+    /// Whether the level is coarser than the scale asks for, for lack of room.
+    var isCoarsened: Bool { needs.level < askedLevel && !needs.tiles.isEmpty }
     /// Version of all views' needs after the level was chosen.
     var fittedVersion: UInt64 = 0
     /// Frames that the layer's policy has not learned from yet, oldest first.
     var observations: [FrameObservation] = []
+
+    /// Needed tiles that no load will bring.
+    func gaps(in pool: borrowing PoolState) -> [TileCoordinate] {
+        var gaps: [TileCoordinate] = []
+        for (place, number) in needs.entries.enumerated() where number != .none {
+            if pool.table.pointer(number).pointee.isUnavailable { gaps.append(needs.tiles[place].coordinate) }
+        }
+        return gaps
+    }
 
     /// Maximum number of frames waiting for a planner; the oldest ones beyond it are dropped.
     static let maximumObservations = 240
@@ -159,7 +176,7 @@ struct ViewModel: Sendable {
         viewport = newViewport
         shortfallBytes = 0
         isTruncated = false
-        for index in layers.indices { update(layer: index, newViewport, now: now, time: time, pool: &pool) }
+        updateLayers(newViewport, now: now, time: time, pool: &pool)
         return true
     }
 
@@ -177,8 +194,9 @@ struct ViewModel: Sendable {
         // Each layer's part of the limit is another now.
         refit(now: now, pool: &pool)
         guard let viewport else { return }
+        let share = fitsBudget ? claimRoom(for: viewport, &pool) : .max
         for index in layers.indices where !layers[index].needs.hasBegun {
-            update(layer: index, viewport, now: now, time: now, pool: &pool)
+            update(layer: index, viewport, share: share, now: now, time: now, pool: &pool)
         }
     }
 
@@ -206,12 +224,20 @@ struct ViewModel: Sendable {
         endRest()
         shortfallBytes = 0
         isTruncated = false
-        for index in layers.indices { update(layer: index, viewport, now: now, time: now, pool: &pool) }
+        updateLayers(viewport, now: now, time: now, pool: &pool)
+    }
+
+    private mutating func updateLayers(_ viewport: TileViewport, now: Int64, time: Int64, pool: inout PoolState) {
+        let share = fitsBudget ? claimRoom(for: viewport, &pool) : .max
+        for index in layers.indices {
+            update(layer: index, viewport, share: share, now: now, time: time, pool: &pool)
+        }
     }
 
     private mutating func update(
         layer index: Int,
         _ viewport: TileViewport,
+        share: Int,
         now: Int64,
         time: Int64,
         pool: inout PoolState
@@ -219,18 +245,14 @@ struct ViewModel: Sendable {
         let pyramid = layers[index].pyramid
         let previous = layers[index].needs.level
         var level = selection.level(for: viewport.scale, in: pyramid, previous: previous)
+        layers[index].askedLevel = level
         layers[index].hasOwnList = false
         layers[index].importance = []
         let gaveWay = layers[index].gaveWay
         layers[index].gaveWay = false
         var isSame = collect(layer: index, level: level, viewport)
         if fitsBudget {
-            noteLeast(
-                layer: index,
-                ViewportCover(pyramid: pyramid, viewport: viewport, levelIndex: 0).tileCount,
-                &pool
-            )
-            let budget = budget(ofLayer: layers[index].layer, pool)
+            let budget = budget(ofLayer: layers[index].layer, share: share, pool)
             while true {
                 let tiles = isSame ? layers[index].needs.tiles : scratch
                 let bytes = pool.bytes(toLoad: tiles, ofLayer: layers[index].layer, within: budget)
@@ -245,6 +267,8 @@ struct ViewModel: Sendable {
                 isSame = collect(layer: index, level: level, viewport)
             }
         }
+        layers[index].leftOut =
+            level > 0 ? 0 : ViewportCover(pyramid: pyramid, viewport: viewport, levelIndex: 0).leftOutCount
         if !isSame { takeCollected(layer: index, level: level, now: now, pool: &pool) }
         layers[index].needs.level = level
         layers[index].needs.hasBegun = true
@@ -287,6 +311,7 @@ struct ViewModel: Sendable {
             layers[index].hasOwnList = true
             layers[index].range = nil
             layers[index].gaveWay = false
+            (layers[index].askedLevel, layers[index].leftOut) = (-1, own.keys.count - scratch.count)
             layers[index].importance = Array(own.importance.prefix(scratch.count))
             layers[index].visible = scratch.indices.map { VisibleTile(index: Int32($0), offset: 0) }
             let level = scratch.map(\.level).max() ?? layers[index].needs.level
@@ -308,12 +333,13 @@ struct ViewModel: Sendable {
         guard kept < scratch.count else { return }
         isTruncated = true
         layers[index].range = nil
+        layers[index].leftOut += scratch.count - kept
         shortfallBytes = max(shortfallBytes, bytes(of: scratch.count, beyond: kept, layer: index, pool))
         layers[index].visible.removeAll { $0.index >= Int32(kept) }
         if layers[index].hasOwnList { layers[index].importance.removeLast(scratch.count - kept) }
     }
 
-    private mutating func noteLeast(layer index: Int, _ count: Int, _ pool: inout PoolState) {
+    mutating func noteLeast(layer index: Int, _ count: Int, _ pool: inout PoolState) {
         let bytes = count * pool.slotBytes(ofLayer: layers[index].layer)
         pool.setLeast(bytes, of: &layers[index].needs)
     }
@@ -326,8 +352,8 @@ struct ViewModel: Sendable {
     /// Collects the tiles of a level, unless they are the needed and visible ones. Returns whether they are.
     private mutating func collect(layer index: Int, level: Int, _ viewport: TileViewport) -> Bool {
         let layer = layers[index].layer
-        let columns = layers[index].pyramid.levels[level].columns
         let cover = ViewportCover(pyramid: layers[index].pyramid, viewport: viewport, levelIndex: level)
+        let columns = cover.period
         scratchRange = cover.range
         if let range = scratchRange, range == layers[index].range, layers[index].needs.hasBegun { return true }
         scratch.removeAll(keepingCapacity: true)
@@ -362,6 +388,8 @@ struct ViewModel: Sendable {
     mutating func takeSnapshot(at now: Int64, _ pool: borrowing PoolState) -> ViewSnapshot {
         endRest()
         planned = viewport.map { PlannedFrame(viewport: $0, step: step, needsVersion: needsVersion, time: now) }
+        let heading = destination.flatMap { fitsBudget && $0.isAhead(at: now) ? $0.viewport : nil }
+        let share = heading.map { shareOfRoom(for: $0, pool) } ?? 0
         defer { for index in layers.indices { layers[index].observations.removeAll() } }
         return ViewSnapshot(
             viewport: viewport,
@@ -375,9 +403,10 @@ struct ViewModel: Sendable {
                     level: $0.needs.level,
                     needed: $0.needs.tiles,
                     hasOwnList: $0.hasOwnList,
+                    gaps: $0.gaps(in: pool),
                     importance: $0.importance,
                     observations: $0.observations,
-                    destinationLevel: destinationLevel(of: $0, at: now, pool)
+                    destinationLevel: destinationLevel(of: $0, under: heading, share: share, pool)
                 )
             }
         )

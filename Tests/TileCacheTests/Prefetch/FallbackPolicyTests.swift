@@ -44,7 +44,7 @@ import Testing
         var session = try PolicySession()
         session.policy = AdaptivePolicy(effects: .all.subtracting(.coarser))
         let pyramid = session.pyramid
-        session.pyramid = TilePyramid(pyramid, levels: Array(pyramid.levels.dropFirst()))
+        session.pyramid = pyramid.keepingFinestLevels(pyramid.levels.count - 1)
         let roots = session.pyramid.neededTiles(under: .at(32_768, 32_768), at: 0).map { TileKey(layer: 0, $0) }
         #expect(roots.count == 4)
         for present in [[], [roots[0]], [roots[0], roots[3]], Array(roots.dropLast()), Array(roots.dropFirst())] {
@@ -76,7 +76,7 @@ import Testing
         // Four tiles of level 0 cover the world.
         session = try PolicySession()
         session.policy = AdaptivePolicy(effects: .all.subtracting(.coarser))
-        session.pyramid = TilePyramid(whole, levels: Array(whole.levels.dropFirst()))
+        session.pyramid = whole.keepingFinestLevels(whole.levels.count - 1)
         let roots = session.pyramid.neededTiles(under: .at(32_768, 32_768), at: 0).map { TileKey(layer: 0, $0) }
         for root in roots.dropLast() {
             #expect(session.show(.at(32_768, 32_768)).first.map(\.key) == [root])

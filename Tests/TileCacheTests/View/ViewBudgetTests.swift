@@ -93,15 +93,30 @@ import Testing
 
         var views: [[Layer]] = []
 
+        /// The largest share with which all have room, if each takes no more than it asks for.
+        static func share(of room: Int, for asked: [Int]) -> Int {
+            if asked.reduce(0, +) <= room { return room }
+            return (0..<room + 1).partitioningIndex { share in asked.reduce(0) { $0 + min($1, share) } > room } - 1
+        }
+
         mutating func look(_ view: Int, _ viewport: TileViewport, of model: ViewModel, _ pool: borrowing PoolState) {
+            func needed(of layer: Int, _ level: Int) -> Set<TileKey> {
+                let tiles = model.layers[layer].pyramid.neededTiles(under: viewport, at: level)
+                return Set(tiles.map { TileKey(layer: layer, $0) })
+            }
+            var asked: [Int] = []
+            for layer in views[view].indices {
+                let (pyramid, previous) = (model.layers[layer].pyramid, views[view][layer].level)
+                let level = model.selection.level(for: viewport.scale, in: pyramid, previous: previous)
+                asked.append(needed(of: layer, level).count * pool.slotBytes(ofLayer: layer))
+                views[view][layer].least = needed(of: layer, 0).count * pool.slotBytes(ofLayer: layer)
+            }
+            let share = Self.share(of: pool.unpinnedBytes, for: asked)
             for layer in views[view].indices {
                 let pyramid = model.layers[layer].pyramid
                 let slot = pool.slotBytes(ofLayer: layer)
-                func tiles(_ level: Int) -> Set<TileKey> {
-                    Set(pyramid.neededTiles(under: viewport, at: level).map { TileKey(layer: layer, $0) })
-                }
+                func tiles(_ level: Int) -> Set<TileKey> { needed(of: layer, level) }
                 let before = views[view][layer]
-                views[view][layer].least = tiles(0).count * slot
                 var others: Set<TileKey> = []
                 for index in views.indices {
                     for each in views[index].indices where index != view || each != layer {
@@ -116,7 +131,7 @@ import Testing
                 views[view][layer].gaveWay = false
                 while level > 0 {
                     let own = tiles(level)
-                    if own.count * slot <= pool.unpinnedBytes / model.layers.count {
+                    if own.count * slot <= share {
                         if isAlone { break }
                         let isReturn = before.gaveWay && level > before.level
                         func usable(_ bytes: Int) -> Int { isReturn ? bytes - bytes / 8 : bytes }
@@ -367,5 +382,51 @@ import Testing
             if count > 1 { note(seen.count == 1, "levels alternate: \(seen)") }
         }
         #expect(problems.isEmpty, "\(problems.prefix(5))")
+    }
+
+    /// Shares by hand: what a layer does not ask for is left to the others, and one that needs nothing takes no part.
+    @Test(
+        arguments: [
+            ([100], 100), ([200], 100), ([0, 0, 90], 100), ([0, 0, 0, 101], 100), ([10, 60, 60], 45), ([50, 50], 50),
+            ([51, 51], 50), ([40, 40, 40], 33), ([30, 30, 40], 40), ([], 100), ([0, 0], 100),
+        ]
+    )
+    func shareOfEachLayer(asked: [Int], share: Int) {
+        #expect(ViewModel.share(of: 100, for: asked) == share)
+        #expect(NaiveBudget.share(of: 100, for: asked) == share || asked.reduce(0, +) <= 100)
+    }
+
+    /// Sixteen layers side by side, of which one is in view with 64 tiles, or two with 64 each. A limit of 100 tiles.
+    @Test(arguments: [(512.0, 1, 4), (1024, 2, 3)])
+    func layersOffTheScreenTakeNoRoom(x: Double, shown: Int, level: Int) throws {
+        let small = TilePool(tiles: 2000)
+        for _ in 1..<16 { _ = small.pool.addLayer(tileBytes: TilePool.tileBytes) }
+        let layers = try (0..<16).map { number in
+            let levels = (0..<5).map { level in
+                PyramidLevel(
+                    width: 64 << level,
+                    height: 64 << level,
+                    tileWidth: 64,
+                    tileHeight: 64,
+                    worldPixelsPerPixel: Double(1 << (4 - level)),
+                    origin: WorldPoint(x: 1024 * Double(number), y: 0)
+                )
+            }
+            let pyramid = try TilePyramid(worldWidth: 16 * 1024, worldHeight: 1024, levels: levels)
+            return ViewLayer(id: LayerID(number), pyramid: pyramid)
+        }
+        var view = ViewModel(layers: layers, selection: TileLevelSelection(), fitsBudget: true)
+        small.pool.setByteLimit(100 * TilePool.tileBytes + small.pool.bookkeepingBytes)
+        let viewport = TileViewport(center: WorldPoint(x: x, y: 256), width: 512 * Double(shown), height: 512)
+        for _ in 0..<2 {
+            _ = view.update(viewport, now: 0, pool: &small.pool)
+            small.pool.setByteLimit(100 * TilePool.tileBytes + small.pool.bookkeepingBytes)
+            view.refit(now: 0, pool: &small.pool)
+        }
+        let drawn = view.layers.filter { !$0.needs.tiles.isEmpty }
+        #expect(drawn.count == shown && small.pool.claimCount == shown)
+        #expect(drawn.allSatisfy { $0.needs.level == level && $0.isCoarsened == (level < 4) })
+        #expect(view.layers.count(where: \.isCoarsened) == (level < 4 ? shown : 0))
+        #expect((view.shortfallBytes > 0) == (level < 4))
     }
 }

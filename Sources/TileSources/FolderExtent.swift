@@ -1,0 +1,65 @@
+import TileCache
+
+/// Where a folder of tiles has any.
+enum FolderExtent {
+    /// Maximum files of a zoom that are listed, and folders.
+    static let mostFiles = 4096
+
+    /// The part of the world's square that the tiles of some zooms cover, with both axes from 0 to 1; `nil` if they are
+    /// too many to tell, or none.
+    ///
+    /// A zoom with too many files does not enlarge it. Its outermost folders and one between have to lie in what the
+    /// other zooms cover: otherwise these do not tell.
+    static func part(of folder: String, _ zooms: [Int], _ layout: TileFolderLayout) -> PixelRect? {
+        var covered: PixelRect?
+        var samples: [PixelRect] = []
+        for zoom in zooms {
+            guard let listing = Listing(of: "\(folder)/\(zoom)", zoom: zoom, layout) else { return nil }
+            guard let own = listing.part else { continue }
+            if listing.isWhole { covered = covered.map { union($0, own) } ?? own } else { samples.append(own) }
+        }
+        guard let covered, samples.allSatisfy({ union(covered, $0) == covered }) else { return nil }
+        return covered
+    }
+
+    private static func union(_ a: PixelRect, _ b: PixelRect) -> PixelRect {
+        PixelRect(
+            minX: min(a.minX, b.minX),
+            minY: min(a.minY, b.minY),
+            maxX: max(a.maxX, b.maxX),
+            maxY: max(a.maxY, b.maxY)
+        )
+    }
+
+    /// Tiles of one zoom.
+    private struct Listing {
+        /// What they cover; `nil` if there are none.
+        private(set) var part: PixelRect?
+        /// Whether these are all.
+        private(set) var isWhole = true
+
+        /// Fails if the folder cannot be listed, or has too many folders.
+        init?(of folder: String, zoom: Int, _ layout: TileFolderLayout) {
+            let numbers = 0...(1 << zoom) - 1
+            guard let names = Files.names(in: folder, limit: mostFiles), names.count < mostFiles else { return nil }
+            let outer = names.compactMap { TileFolderLayout.number($0, within: numbers) }.sorted()
+            let side = 1 / Double(1 << zoom)
+            func add(_ number: Int) -> Int {
+                let files = Files.names(in: "\(folder)/\(number)", limit: mostFiles) ?? []
+                for file in files {
+                    guard let inner = layout.parts(ofFile: file, within: numbers)?.number else { continue }
+                    let tile = layout.tile(folder: number, file: inner, zoom: zoom)
+                    let (x, y) = (Double(tile.column) * side, Double(tile.row) * side)
+                    let own = PixelRect(minX: x, minY: y, maxX: x + side, maxY: y + side)
+                    part = part.map { union($0, own) } ?? own
+                }
+                return files.count
+            }
+            guard let first = outer.first, let last = outer.last else { return }
+            var count = 0
+            for number in Set([first, outer[outer.count / 2], last]) { count += add(number) }
+            for number in outer where count < mostFiles { count += add(number) }
+            isWhole = count < mostFiles
+        }
+    }
+}
