@@ -87,7 +87,7 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidTil
         if let size = options.tileSize {
             tileSize = size
         } else {
-            tileSize = try Self.tileSize(in: path, found, layout)
+            tileSize = try Self.tileSize(in: path, found, layout, first: sample.path)
         }
         self.layout = layout
         layerOptions = options.layerOptions
@@ -182,25 +182,32 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidTil
     }
 
     /// Finds the size of most tiles, the finest zoom first.
+    ///
+    /// - Parameter first: Path of a tile.
     private static func tileSize(
         in path: String,
         _ zooms: [Int],
-        _ layout: TileFolderLayout
+        _ layout: TileFolderLayout,
+        first: String
     ) throws(TileSourceError) -> Int {
         var samples = TileSizeSamples()
-        // Of some sets all but a few tiles are empty: a second round tries more of each zoom.
-        for round in 0..<2 where samples.count == 0 || round == 0 {
-            for zoom in zooms.reversed() where !samples.isDone {
-                let usual = zoom == zooms.last ? TileSizeSamples.ofFinestZoom : 2
-                for tile in Self.tiles(in: "\(path)/\(zoom)", layout, round == 0 ? usual : TileSizeSamples.most)
-                where !samples.isDone {
-                    switch Files.read(tile) {
-                    case .bytes(let bytes): samples.take(bytes, of: tile)
-                    case .failed(let failure): samples.take(failure.message, of: tile)
-                    case .missing: break
-                    }
+        var known: Set<String> = []
+        func take(_ tiles: [String]) {
+            for tile in tiles where !samples.isDone && known.insert(tile).inserted {
+                switch Files.read(tile) {
+                case .bytes(let bytes): samples.take(bytes, of: tile)
+                case .failed(let failure): samples.take(failure.message, of: tile)
+                case .missing: break
                 }
             }
+        }
+        for zoom in zooms.reversed() where !samples.isDone {
+            take(tiles(in: "\(path)/\(zoom)", layout, zoom == zooms.last ? TileSizeSamples.ofFinestZoom : 2))
+        }
+        // Of some sets all but a few tiles are empty, or most folders.
+        if samples.count == 0 { take([first]) }
+        for zoom in zooms.reversed() where samples.count == 0 {
+            take(tiles(in: "\(path)/\(zoom)", layout, TileSizeSamples.most))
         }
         return try samples.size(of: path)
     }

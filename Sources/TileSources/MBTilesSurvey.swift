@@ -46,6 +46,8 @@ struct MBTilesSurvey {
     /// Steps from which on that is too slow for a tile.
     static let slowSteps = 10_000
 
+    /// Bytes of a tile that are read for its size: the headers of most images are far shorter.
+    private static let sampleBytes = 1 << 18
     /// Columns of a zoom that are looked at if its extent need not be exact.
     static let someColumns = 16
 
@@ -75,7 +77,10 @@ struct MBTilesSurvey {
         // Of some sets all but a few tiles are empty.
         guard let query = database.query("SELECT tile_data FROM tiles LIMIT \(TileSizeSamples.most)") else { return }
         query.bind()
-        while !samples.isDone, case .row = query.step() { take(Self.bytes(of: query), "one of its tiles") }
+        var others: [Result<[UInt8], TileLoadFailure>] = []
+        while case .row = query.step() { others.append(Self.bytes(of: query)) }
+        guard others.count > samples.tried else { return }
+        for bytes in others where !samples.isDone { take(bytes, "one of its tiles") }
     }
 
     /// Area of all tiles in the world's square, with both axes from 0 to 1 and y downwards; `nil` unless it is known of
@@ -234,7 +239,7 @@ struct MBTilesSurvey {
                 TileLoadFailure(.undecodable, "a blob was expected for tile_data, not \(query[0].typeName)")
             )
         }
-        return .success(Array(query.blob(0)))
+        return .success(Array(query.blob(0).prefix(Self.sampleBytes)))
     }
 }
 
