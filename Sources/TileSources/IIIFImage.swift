@@ -24,6 +24,8 @@ struct IIIFImage: Equatable {
     private(set) var base: String
     /// Address of the description, without `/info.json`.
     let own: String
+    /// What the description states in place of an address.
+    let relativeID: String?
     /// Whether the tiles are files, of one form each (level 0).
     private(set) var isStatic = false
     private(set) var width: Int
@@ -68,7 +70,9 @@ struct IIIFImage: Equatable {
         version = try Self.version(fields)
         let id = fields.json[version == 3 ? "id" : "@id"]
         own = String(address.dropLast("/info.json".count))
-        base = id?.text ?? own
+        // The name of a file alone is no address: some generators of static sets write it unless they are told one.
+        relativeID = id?.text.flatMap { $0.contains(":") || $0.contains(" ") ? nil : $0 }
+        base = relativeID == nil ? id?.text ?? own : own
         while base.hasSuffix("/") { base.removeLast() }
         guard id == nil || id?.text != nil, HTTPAddress(base) != nil, ByteRangeReader.isAddress(base),
             base.utf8.count <= 8192, base.utf8.allSatisfy({ $0 > 32 && $0 < 127 })

@@ -71,6 +71,9 @@ final class IIIFTiles: ServerTiles {
         if image.isPlaceholder {
             return "its id, \(image.base), is a placeholder: tiles are asked for at the description's own address"
         }
+        if let id = image.relativeID {
+            return "its id, \(id), is no address: tiles are asked for at the description's own address"
+        }
         let form = state.withLock { $0.form }
         guard let form, forms[form].base != image.base else { return nil }
         return "no tile is at its id, \(image.base): they come from the description's own address"

@@ -125,7 +125,9 @@ import Testing
 
     @Test(arguments: [2, 3], ["full", "0,0,300,200"])
     func tilesAreFoundWhereTheyAre(version: Int, whole: String) throws {
-        for (id, format) in [("https://example.com/iiif/a", "png"), ("own", "webp"), ("http://127.0.0.1:1/a", "jpg")] {
+        for (id, format) in [
+            ("https://example.com/iiif/a", "png"), ("own", "webp"), ("http://127.0.0.1:1/a", "jpg"), ("set", "jpg"),
+        ] {
             let server = try #require(DescribedServer())
             let own = "\(server.root)/set"
             let text = description(
@@ -147,6 +149,7 @@ import Testing
             let warning = source.warning ?? ""
             switch id {
             case "own": #expect(warning.isEmpty)
+            case "set": #expect(warning.contains("its id, set, is no address"))
             case "http://127.0.0.1:1/a": #expect(warning.contains("no tile is at its id, http://127.0.0.1:1/a"))
             default: #expect(warning.contains("its id, https://example.com/iiif/a, is a placeholder"))
             }
