@@ -67,6 +67,7 @@ import Testing
             }
         }
         let source = try FolderTileSource(path: folder.path, options: TileSourceOptions(tileSize: 64))
+        let warnings = Record<String>()
         func report(_ source: any PyramidTileSource, contents: PixelRect? = nil) throws -> ReplayResult {
             var options = ReplayOptions()
             (options.clock, options.loadLatency, options.speed) = (.real, nil, 50)
@@ -79,9 +80,12 @@ import Testing
                 counts: { ReplaySourceCounts() },
                 warning: { source.warning }
             )
-            return try Replay(options, source: replayed).run(ReplayInput(builtIn: options))
+            var hooks = ReplayHooks()
+            hooks.warn = { warnings.add($0) }
+            return try Replay(options, source: replayed).run(ReplayInput(builtIn: options), hooks: hooks)
         }
         let blank = try report(source)
+        #expect(warnings.count <= 1)
         let counts = try #require(blank.total.tileSource)
         #expect(counts.blankEnds == 1)
         #expect(counts.blankReason?.contains("it is neither PNG nor JPEG nor WebP") == true)

@@ -149,18 +149,21 @@ struct RealReplay {
 private struct SourceWarnings {
     private let source: ReplaySource?
     private let hooks: ReplayHooks
-    private var known: String?
+    private let known: String?
+    /// Whether another warning than the first was passed on. Its counts change all the time.
+    private var hasSpoken = false
 
     init(_ source: ReplaySource?, _ hooks: ReplayHooks) {
         (self.source, self.hooks) = (source, hooks)
         known = source?.warning()
     }
 
-    /// Passes on a new warning.
+    /// Passes on a new warning, once.
     mutating func check() {
-        guard let warn = hooks.warn, let warning = source?.warning(), warning != known else { return }
-        known = warning
-        warn(warning)
+        guard let warn = hooks.warn, let source else { return }
+        let warning = source.warning()
+        if let warning, warning != known, !hasSpoken { warn(warning) }
+        hasSpoken = warning != known
     }
 }
 
