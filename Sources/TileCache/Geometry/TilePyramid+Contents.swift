@@ -1,5 +1,8 @@
 /// Where a pyramid has tiles.
 extension TilePyramid {
+    /// Maximum tiles of another level over one tile that are searched. Odd tables of levels may have any number.
+    static let mostTilesOverAPlace = 64
+
     /// The same pyramid, with tiles in a part of the world only: those that overlap it, at each level.
     ///
     /// For a source that knows its bounds. Nothing beside them is needed, loaded, predicted or counted as missing. Bounds

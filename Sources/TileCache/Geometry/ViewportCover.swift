@@ -266,7 +266,12 @@ extension TilePyramid {
         let (width, height) = (level.tileSpanX, level.tileSpanY)
         let cells = cells(overlapping: seen, at: 0)
         let rows = Double(cells.rows.count)
-        let columns = wrapsX ? (seen.width / width).rounded(.up) + 1 : Double(cells.columns.count)
+        var columns = Double(cells.columns.count)
+        if wrapsX {
+            let copies = (seen.width / worldWidth).rounded(.up) + 1
+            let all = self.cells(overlapping: contents, at: 0).columns.count
+            columns = min((seen.width / width).rounded(.up) + 1, copies * Double(all))
+        }
         let halves = 2 * viewport.scale * level.worldPixelsPerPixel
         let most = max(
             Double(ViewportCover.mostCoarsestTiles),

@@ -54,7 +54,7 @@ struct GapAncestors {
             let inside = area.grown(x: -area.width * GapAncestors.hair, y: -area.height * GapAncestors.hair)
             guard !inside.isEmpty else { return true }
             let range = pyramid.range(overlapping: inside, at: level)
-            guard range.count <= FrameComposer.mostTilesOfALevel else { return false }
+            guard range.count <= TilePyramid.mostTilesOverAPlace else { return false }
             var covered = 0.0
             for tile in range {
                 let part = area.intersection(pyramid.worldRectangle(of: tile))

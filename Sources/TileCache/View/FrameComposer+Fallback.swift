@@ -3,7 +3,7 @@ extension FrameComposer {
     /// Levels finer than the needed one that are searched; Leaflet searches as many.
     static let descendantDepth = 2
     /// Maximum tiles of a level that are searched. Odd tables of levels may have any number over one tile.
-    static let mostTilesOfALevel = 64
+    static let mostTilesOfALevel = TilePyramid.mostTilesOverAPlace
     /// Part of an area that does not count: edges that tiles of several levels share are rounded, and so are sums.
     private static let hair = 1e-9
 
@@ -73,7 +73,9 @@ extension FrameComposer {
                 }
             }
         }
-        let finer = tile.level + 1..<min(tile.level + 1 + Self.descendantDepth, pyramid.levels.count)
+        // A view from so far away draws tiles of a few pixels: the look-ups of finer ones would take most of a frame's time.
+        let depth = layer.isCut ? 0 : Self.descendantDepth
+        let finer = tile.level + 1..<min(tile.level + 1 + depth, pyramid.levels.count)
         let isAbsent = number != .none && pool.table[number].flags.contains(.absent)
         // Tiles of this layer make no room for another one at its maximum share.
         let isLacking = pool.queue.lack.concerns(layerIndex)

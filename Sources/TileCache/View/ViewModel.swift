@@ -36,6 +36,8 @@ struct ViewLayer: Sendable {
     var askedBytes = 0
     /// Number of tiles on screen that are not among the needed ones: too many of the coarsest level, or no memory.
     var leftOut = 0
+    /// Whether there are too many tiles of the coarsest level on screen.
+    var isCut = false
     /// Whether the level is coarser than the scale asks for, for lack of room.
     var isCoarsened: Bool { needs.level < askedLevel && !needs.tiles.isEmpty }
     /// Version of all views' needs after the level was chosen.
@@ -269,6 +271,7 @@ struct ViewModel: Sendable {
         }
         layers[index].leftOut =
             level > 0 ? 0 : ViewportCover(pyramid: pyramid, viewport: viewport, levelIndex: 0).leftOutCount
+        layers[index].isCut = layers[index].leftOut > 0
         if !isSame { takeCollected(layer: index, level: level, now: now, pool: &pool) }
         layers[index].needs.level = level
         layers[index].needs.hasBegun = true
@@ -312,6 +315,7 @@ struct ViewModel: Sendable {
             layers[index].range = nil
             layers[index].gaveWay = false
             (layers[index].askedLevel, layers[index].leftOut) = (-1, own.keys.count - scratch.count)
+            layers[index].isCut = false
             layers[index].importance = Array(own.importance.prefix(scratch.count))
             layers[index].visible = scratch.indices.map { VisibleTile(index: Int32($0), offset: 0) }
             let level = scratch.map(\.level).max() ?? layers[index].needs.level
