@@ -33,6 +33,9 @@ extension tilecache_pyramid: VersionedStructure {
             zero: tilecache_level(),
             "pyramid->levels"
         )
+        let isOpen = table.contains { $0.world_pixels_per_pixel == 0 }
+        let sizes = table.map { (width: Int(clamping: $0.width), height: Int(clamping: $0.height)) }
+        let scales = isOpen ? TilePyramid.scales(ofLevels: sizes) : []
         var made: [PyramidLevel] = []
         for (index, level) in table.enumerated() {
             let sides = [level.width, level.height, level.tile_width, level.tile_height]
@@ -48,7 +51,8 @@ extension tilecache_pyramid: VersionedStructure {
                     height: Int(clamping: level.height),
                     tileWidth: Int(clamping: level.tile_width),
                     tileHeight: Int(clamping: level.tile_height),
-                    worldPixelsPerPixel: level.world_pixels_per_pixel,
+                    worldPixelsPerPixel: isOpen && level.world_pixels_per_pixel == 0
+                        ? scales[index] : level.world_pixels_per_pixel,
                     origin: WorldPoint(x: level.origin_x, y: level.origin_y),
                     border: Int(clamping: level.border)
                 )

@@ -274,5 +274,10 @@ const char *check_pyramids(void) {
     BAD_LEVEL(origin_x = INFINITY);
     BAD_LEVEL(origin_y = NAN);
     EXPECT_OK(add_pyramid(&good));
+    /* Scales from the sizes. Two levels of one size have no order. */
+    levels[0].known.world_pixels_per_pixel = levels[1].known.world_pixels_per_pixel = 0;
+    EXPECT_OK(add_pyramid(&good));
+    levels[0].known.width = levels[0].known.height = 1000;
+    EXPECT(add_pyramid(&good) == TILECACHE_ERROR_INVALID_PYRAMID);
     return NULL;
 }

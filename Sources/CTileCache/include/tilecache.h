@@ -667,7 +667,9 @@ typedef struct tilecache_level {
     int64_t width, height;
     /** Size of a tile without its border, 1 to 2^30; there are at most 2^40 columns and rows. */
     int64_t tile_width, tile_height;
-    /** World pixels a side that one pixel covers, larger than 0, smaller than in the level before. */
+    /** World pixels a side that one pixel covers, larger than 0, smaller than in the level before. 0: from the sizes of
+     *  the levels, of which the last is the world's: a whole number if rounding of both sides, down or up, explains it,
+     *  as 2 for 8191 of 16383; otherwise the quotient of the longer sides. */
     double world_pixels_per_pixel;
     /** World coordinates of the top left corner of tile (0, 0). */
     double origin_x, origin_y;

@@ -41,9 +41,36 @@ package struct LevelScales: Sendable {
         func least(_ side: Int, _ whole: Int) -> Int { whole / (side + 1) + 1 }
         // Of one pixel every larger number may be the divisor.
         func most(_ side: Int, _ whole: Int) -> Int { side == 1 ? 1 << 41 : (whole - 1) / (side - 1) }
-        guard width > 0, height > 0, width <= world.width, height <= world.height else { return nil }
+        guard width > 0, height > 0, width <= world.width, height <= world.height,
+            max(world.width, world.height) <= TilePyramid.maximumGridSide
+        else { return nil }
         let low = max(least(width, world.width), least(height, world.height), 2)
         let high = min(most(width, world.width), most(height, world.height))
         return low <= high ? low...high : nil
+    }
+}
+
+extension TilePyramid {
+    /// World pixels for one pixel of each level of an image, from the sizes of its levels: ``PyramidLevel`` needs them,
+    /// and containers state sizes only.
+    ///
+    /// The scale is a whole number if rounding of both sides, down or up, explains it: 2 for 8,191 x 6,143 pixels of
+    /// 16,383 x 12,287. Otherwise it is the quotient of the longer sides. So a view at 1/2 of the image draws the level
+    /// of the half.
+    ///
+    /// - Parameter sizes: Sizes in pixels, coarsest first; the last one is the world's. 1 to 2^40 a side.
+    /// - Returns: As many numbers, 1 for the last.
+    public static func scales(ofLevels sizes: [(width: Int, height: Int)]) -> [Double] {
+        guard let world = sizes.last else { return [] }
+        var scales = LevelScales(of: world)
+        var found = [1.0]
+        for size in sizes.dropLast().reversed() {
+            let (across, down) = (
+                Double(world.width) / Double(size.width), Double(world.height) / Double(size.height)
+            )
+            let whole = scales.take(width: size.width, height: size.height).map { Double($0) }
+            found.append(whole ?? (world.height > world.width ? down : across))
+        }
+        return found.reversed()
     }
 }

@@ -55,6 +55,17 @@ import Testing
         #expect(all((most, most), [(1, 1), (1, 1), (1, 1)]) == [most, 2 * most, nil])
     }
 
+    /// Tables of hosts. OpenSlide states 4.00004 and 16.0010 for these levels, the means of both quotients.
+    @Test func tablesOfSizes() {
+        let sizes = [(width: 2874, height: 2057), (11_499, 8228), (45_999, 32_914)]
+        #expect(TilePyramid.scales(ofLevels: sizes) == [16, 4, 1])
+        // Tall, and of no whole ratio: 2500 / 1000.
+        #expect(TilePyramid.scales(ofLevels: [(400, 1000), (1000, 2500)]) == [2.5, 1])
+        #expect(TilePyramid.scales(ofLevels: []).isEmpty && TilePyramid.scales(ofLevels: [(1, 1)]) == [1])
+        let huge = TilePyramid.scales(ofLevels: [(0, 1), (-1, Int.min), (Int.max, 1), (Int.max, Int.max)])
+        #expect(huge.count == 4 && huge[3] == 1)
+    }
+
     /// Random sizes and steps, rounded in each way, at once and level by level.
     @Test(arguments: [1, 2, 3] as [UInt64]) func roundingIsFound(seed: UInt64) {
         var random = SplitMix64(seed: seed)
