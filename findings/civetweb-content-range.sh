@@ -30,7 +30,7 @@ python3 -c 'import sys; open(sys.argv[1], "wb").write(bytes(i * 7 % 251 for i in
 civetweb -document_root "$work/www" -listening_ports "127.0.0.1:$port" > /dev/null 2>&1 &
 server=$!
 for _ in $(seq 100); do (exec 3<> "/dev/tcp/127.0.0.1/$port") 2> /dev/null && break; sleep 0.1; done
-# One line for a range: status, Content-Range, bytes that came, and whether they are those that begin at $2 in the file.
+# One line for a range: status, Content-Range, the bytes that are stated and those that come, and how curl ends.
 ask() {
     local code
     code=$(curl -s -m 5 -o "$work/body" -D "$work/head" -w '%{http_code} %{exitcode}' -H "Range: bytes=$1" "http://127.0.0.1:$port/file.bin" || true)
