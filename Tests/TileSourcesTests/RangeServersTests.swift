@@ -274,4 +274,84 @@ import Testing
             }
         }
     }
+
+    /// A server, or a group of them with a cache, that does what it likes with each answer. The file is replaced now and then
+    /// by one of the same size, all of whose bytes differ. Reads bring the bytes of one file, or fail; what is permanent is a
+    /// change that has happened.
+    @Test(arguments: [1, 2, 3, 4] as [UInt64], [Naming.strong, .weakByNode, .tagForEver, .dates])
+    func randomAnswersNeverMixFiles(seed: UInt64, naming: Naming) throws {
+        let size = 5000
+        let whim = Lock((random: SplitMix64(seed: seed), version: 0, requests: 0))
+        /// Byte of a version at a place: versions have no byte in common.
+        @Sendable func byte(_ place: Int, _ version: Int) -> UInt8 { UInt8((place * 7 + version * 31) % 251) }
+        let server = try #require(
+            ModelServer { request in
+                let ends = (request.headers["range"] ?? "").dropFirst(6).split(separator: "-").compactMap { Int($0) }
+                return whim.withLock { whim in
+                    whim.requests += 1
+                    let version = whim.version
+                    let body = (0..<size).map { byte($0, version) }
+                    let node = Int(whim.random.next() % 2)
+                    let names = naming.lines(version, node: node)
+                    switch whim.random.next() % 8 {
+                    case 0: return .init(headers: names, body: body)
+                    case 1: return .init(status: 503)
+                    case 2: return .init(headers: ["ETag: \"page\""], body: [1, 2, 3])
+                    default: break
+                    }
+                    let line = "Content-Range: bytes \(ends[0])-\(ends[1])/\(size)"
+                    let status = whim.random.next() % 4 == 0 ? 200 : 206
+                    let isCutOff = whim.random.next() % 8 == 0
+                    return .init(
+                        status: status,
+                        headers: names + [line, "Via: 1.1 x"],
+                        body: Array(body[ends[0]...ends[1]]),
+                        isCutOff: isCutOff
+                    )
+                }
+            }
+        )
+        var opened: ByteRangeReader?
+        for _ in 0..<20 where opened == nil {
+            opened = try? open("http://127.0.0.1:\(server.port)/file", first: 100, retries: 3).reader
+        }
+        let reader = try #require(opened, "seed \(seed)")
+        // A page of three bytes is a short file, and stays one.
+        guard reader.size == size else { return }
+        var random = SplitMix64(seed: seed + 100)
+        var hasChanged = false
+        for number in 0..<40 {
+            if number == 25 {
+                whim.withLock { $0.version = 1 }
+                hasChanged = true
+            }
+            let start = Int(random.next() % UInt64(size - 50))
+            let answer = Awaited<RangeEnd>()
+            reader.read(start..<start + 50, for: RangeClient(isDemand: true)) { answer.set($0) }
+            switch answer.wait() {
+            case .bytes(let got):
+                #expect(got == (start..<start + 50).map { byte($0, 0) } && !hasChanged, "seed \(seed), \(naming)")
+            case .failed(.permanent, let failure):
+                #expect(failure.cause == .changed && hasChanged, "seed \(seed), \(naming): \(failure.message)")
+            case .failed, .cancelled: break
+            }
+        }
+        #expect(reader.warning?.contains("changed") == true, "seed \(seed), \(naming)")
+        reader.stop()
+    }
+
+    /// How a server names a file's versions.
+    enum Naming: CaseIterable, Sendable {
+        case strong, weakByNode, tagForEver, dates
+
+        func lines(_ version: Int, node: Int) -> [String] {
+            let date = "Last-Modified: Sun, 01 Nov 2026 10:00:0\(version) GMT"
+            return switch self {
+            case .strong: ["ETag: \(node == 0 ? "W/" : "")\"\(version)\"", date]
+            case .weakByNode: ["ETag: W/\"\(node)-\(version)\"", date]
+            case .tagForEver: ["ETag: \"1\"", date]
+            case .dates: [date]
+            }
+        }
+    }
 }
