@@ -52,7 +52,7 @@ struct RangeClient: Sendable {
 /// Reads byte ranges of one unchanging file, on a disk or on a web server.
 ///
 /// On a disk it reads in the call. On a server, near ranges that wait for a connection become one request, and the
-/// file is pinned by its size and its `ETag` or `Last-Modified`.
+/// file is pinned by its size, `ETag` and `Last-Modified`.
 final class ByteRangeReader: Sendable {
     private enum Origin {
         case file(LocalRanges)
