@@ -57,7 +57,7 @@ final class NginxServer {
         return (text ?? "").split(separator: "\n").reduce(into: [:]) { $0[String($1), default: 0] += 1 }
     }
 
-    private static func freePort() -> Int? {
+    static func freePort() -> Int? {
         #if canImport(Glibc)
             let probe = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         #else

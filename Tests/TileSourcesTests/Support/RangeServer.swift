@@ -25,6 +25,7 @@ final class RangeServer: Sendable {
         (self.server, shared) = (server, content)
     }
 
+    var port: Int { server.port }
     var address: String { "http://127.0.0.1:\(server.port)/file" }
 
     /// Ranges that were asked for so far, in storage of their own; see ``Record``.
