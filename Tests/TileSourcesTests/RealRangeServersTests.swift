@@ -53,4 +53,27 @@ import Testing
         #expect(counter.statistics.failureCount == 0, "\(kind): \(counter.statistics)")
         #expect(message { _ = try open(server.address("nothing.bin")) }.contains("the status 404"))
     }
+
+    /// Once somebody has fetched all of the file, the cache answers ranges with that.
+    @Test(.enabled(if: FileServer.Kind.haproxy.program != nil, "haproxy is not installed"))
+    func aCacheWithTheWholeFileIsPassed() throws {
+        let origin = try #require(RangeServer(bytes))
+        let cache = try #require(FileServer(.haproxy, folder: folder.path, origin: origin.port))
+        let address = cache.address("file")
+        let (early, _) = try open(address)
+        // All of it, as another client fetches it.
+        let engine = try #require(HTTPEngine(HTTPTileOptions(), counter: SourceCounter(), wallClock: wallClockSeconds))
+        #expect(try HTTPDocument.get(address, limit: bytes.count, engine) == bytes)
+        engine.stop()
+        let (late, beginning) = try open(address)
+        #expect(beginning == Array(bytes.prefix(16_384)) && late.size == bytes.count)
+        for start in stride(from: 20_000, to: 90_000, by: 7_000) {
+            for reader in [early, late] {
+                #expect(try reader.readNow(start..<start + 500) == Array(bytes[start..<start + 500]))
+            }
+        }
+        #expect(counter.statistics.failureCount == 0 && early.warning == nil && late.warning == nil)
+        early.stop()
+        late.stop()
+    }
 }
