@@ -132,6 +132,8 @@ final class DiskFolder: Sendable {
         return isHuge ? .max : bytes
     }
 
+    var hasDatabase: Bool { access(database, F_OK) == 0 }
+
     /// Bytes of all files.
     var byteCount: Int { Self.size(database) + Self.size(database + "-journal") }
 

@@ -9,8 +9,8 @@ extension DiskStoreCore {
         deadline: MonotonicTime?,
         _ body: (TileStoreEntry) -> Void
     ) -> TileStoreMiss? {
-        let (pending, generation, isClosed) = state.withLock {
-            ($0.buffer.write(of: key), $0.generations[key.namespace] ?? 0, $0.isClosed)
+        let (pending, generation, isClosed, isLost) = state.withLock {
+            ($0.buffer.write(of: key), $0.generations[key.namespace] ?? 0, $0.isClosed, $0.isLost)
         }
         guard !isClosed else { return miss(.closed) }
         if let pending {
@@ -18,6 +18,7 @@ extension DiskStoreCore {
                 lend(header: $0, payload: pending.payload, key, shape, generation, body)
             }
         }
+        guard !isLost else { return miss(.absent) }
         let limit = MonotonicTime.now.advanced(by: options.longestWait)
         let id = key.clusteredHash
         do {

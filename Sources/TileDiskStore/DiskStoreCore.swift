@@ -19,6 +19,9 @@ final class DiskStoreCore: @unchecked Sendable {
     private var filterPause = RetryPause()
     /// Evictions of writers before the present one. Used on the queue only.
     private var earlierEvictions = 0
+    /// Whether the files are replaced once there is a writer again; otherwise they are kept, as another store's. Used on
+    /// the queue only.
+    private var replacesFiles = true
     /// Whether all pages were checked since the last write that succeeded. Used on the queue only.
     private var isVerified = false
     /// The connection, while it checks the files. Guarded by the lock of the state.
@@ -50,7 +53,7 @@ final class DiskStoreCore: @unchecked Sendable {
                 // On a full disk there is no room for a journal, so that nothing can be evicted: a limit that was
                 // lowered for that reason is met without the entries. A damaged journal may state a size that no file
                 // can have; it would fail each time.
-                folder.removeFiles()
+                try Self.removeFiles(folder, options)
                 state.withLock { $0.counts.resets += 1 }
                 writer = try Self.open(folder, limit: limit, options: options)
             }
@@ -63,40 +66,6 @@ final class DiskStoreCore: @unchecked Sendable {
         }
         install(writer)
         queue.async { self.buildFilter() }
-    }
-
-    /// Opens the database and evicts until it is within the limit.
-    private static func open(_ folder: DiskFolder, limit: Int, options: TileDiskStoreOptions) throws -> DiskWriter {
-        let connection = try SQLConnection(path: folder.database, isReadOnly: folder.isReadOnly, vfs: options.vfs)
-        connection.waitForLocks(until: .now.advanced(by: .seconds(5)))
-        var state = try DiskSchema.state(connection)
-        if case .newer(let version) = state {
-            throw TileDiskStoreError.newerSchema(path: folder.path, version: version)
-        }
-        if case .foreign = state { throw TileDiskStoreError.foreignDatabase(path: folder.path + "/tiles.sqlite") }
-        if connection.isReadOnly, !folder.isReadOnly, folder.statesLaterFormat { throw SQLFailure.notAStore }
-        if !connection.isReadOnly { try DiskSchema.configure(connection) }
-        if case .empty = state, !connection.isReadOnly {
-            try DiskSchema.create(connection)
-            state = .current
-        }
-        guard case .current = state else { throw SQLFailure.notAStore }
-        let writer = try DiskWriter(connection, limit: limit)
-        guard !connection.isReadOnly else { return writer }
-        writer.note(freeBytes: folder.freeBytes)
-        try fit(writer, limit)
-        return writer
-    }
-
-    private static func fit(_ writer: DiskWriter, _ limit: Int) throws(SQLFailure) {
-        do {
-            try writer.setLimit(limit)
-        } catch {
-            guard error.kind == .full, !writer.isDiskFull else { throw error }
-            // A quota, for one, is not seen: the transactions were too large.
-            writer.note(freeBytes: 0)
-            try writer.setLimit(limit)
-        }
     }
 
     private func install(_ writer: DiskWriter) {
@@ -149,8 +118,8 @@ final class DiskStoreCore: @unchecked Sendable {
     }
 
     private func writeBatch() {
-        // Damaged files could not be replaced before.
-        if writer == nil, !state.withLock({ $0.isClosed }) { reset() }
+        // Damaged files could not be replaced before, or another store had the folder.
+        if writer == nil, !state.withLock({ $0.isClosed }) { reset(replacing: replacesFiles) }
         let (writes, renewals) = state.withLock { $0.buffer.take(bytes: Self.batchBytes) }
         let generations = state.withLock { $0.generations }
         if !writes.isEmpty || !renewals.isEmpty {
@@ -195,6 +164,12 @@ final class DiskStoreCore: @unchecked Sendable {
         _ work: (DiskWriter) throws(SQLFailure) -> Void
     ) -> Bool {
         guard let writer else { return false }
+        // The lock's file may have been deleted. Another store may have the folder since.
+        if isWriting, !folder.isReadOnly, !folder.keepLock() {
+            state.withLock { $0.fail("\(TileDiskStoreError.inUse(path: folder.path))") }
+            reset(replacing: false)
+            return false
+        }
         writer.note(freeBytes: freeBytes())
         let commits = writer.commits
         do {
@@ -217,13 +192,12 @@ final class DiskStoreCore: @unchecked Sendable {
         } catch {
             let now = MonotonicTime.now
             state.withLock { state in
-                state.counts.failures += 1
-                state.lastFailure = error.message
+                state.fail(error.message)
                 guard isWriting else { return }
                 if error.kind == .readOnly { state.isReadOnly = true }
                 state.pause.fail(at: now)
             }
-            if error.kind == .damaged, replacesDamage { reset() }
+            if error.kind == .damaged, replacesDamage { reset(replacing: true) }
             // A damaged page number beyond the maximum of pages is the same error as a full disk. A disk with less room
             // than a transaction may need is full, and a check of all pages would find nothing.
             writer.note(freeBytes: freeBytes())
@@ -235,8 +209,11 @@ final class DiskStoreCore: @unchecked Sendable {
         }
     }
 
-    /// Replaces damaged or deleted files by empty ones. Generations are kept.
-    private func reset() {
+    /// Opens the database anew; damaged or deleted files are replaced by empty ones. Generations are kept.
+    ///
+    /// What another store or another program has put in their place is kept. The store has no entries then, and tries
+    /// again with the next writes.
+    private func reset(replacing: Bool) {
         guard !folder.isReadOnly else { return }
         let limit = state.withLock { $0.limit }
         pool.whileClosed(forever: false) {
@@ -247,23 +224,35 @@ final class DiskStoreCore: @unchecked Sendable {
             writer = nil
             building = nil
             var fresh: DiskWriter?
+            var failure: String?
+            replacesFiles = replacing
             // After the lock was deleted, too, another store may have the folder.
             if folder.keepLock() {
-                folder.removeFiles()
-                fresh = try? Self.open(folder, limit: limit, options: options)
+                do {
+                    if replacing { try Self.removeFiles(folder, options) }
+                    fresh = try Self.open(folder, limit: limit, options: options)
+                } catch {
+                    failure = (error as? SQLFailure)?.message ?? "\(error)"
+                    if (error as? SQLFailure)?.kind == .damaged { replacesFiles = true }
+                }
+            } else {
+                replacesFiles = false
             }
             let now = MonotonicTime.now
             state.withLock { state in
-                if fresh != nil { state.counts.resets += 1 }
+                if fresh != nil, replacing { state.counts.resets += 1 }
+                if let failure { state.lastFailure = failure }
+                state.isLost = fresh == nil
                 state.counts.entries = 0
                 state.hits = HitLog()
                 // An empty store has an empty filter, and may be written at once.
-                state.filter = CuckooFilter(expecting: 0)
+                state.filter = fresh == nil || replacing ? CuckooFilter(expecting: 0) : nil
                 if fresh == nil { state.pause.fail(at: now) } else { state.pause.succeed() }
                 state.isReadOnly = fresh == nil
             }
             if let fresh { install(fresh) }
         }
+        if writer != nil, !replacing { queue.async { self.buildFilter() } }
         let generations = state.withLock { $0.generations }
         for (name, generation) in generations where generation > 0 {
             // Damage of a new file: another one would be no better.
@@ -376,10 +365,6 @@ extension DiskChange {
         case .added(let id), .removed(let id): Int64(bitPattern: id)
         }
     }
-}
-
-extension SQLFailure {
-    fileprivate static let notAStore = SQLFailure(damage: "its tables are not those of a disk store")
 }
 
 extension MonotonicTime {

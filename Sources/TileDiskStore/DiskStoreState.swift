@@ -17,6 +17,8 @@ struct DiskStoreState {
     var counts = TileStoreStatistics()
     var limit: Int
     var isClosed = false
+    /// Whether the files are another store's or another program's, or could not be opened again.
+    var isLost = false
     /// Whether the file was opened for reading only.
     var isOpenedReadOnly = false
     /// Whether that, or the last write failed because the file cannot be written.
@@ -50,6 +52,11 @@ struct DiskStoreState {
     mutating func claimDrain() -> Bool {
         defer { isDrainScheduled = true }
         return !isDrainScheduled
+    }
+
+    mutating func fail(_ message: String) {
+        counts.failures += 1
+        lastFailure = message
     }
 
     mutating func miss(_ cause: TileStoreMiss) -> TileStoreMiss {

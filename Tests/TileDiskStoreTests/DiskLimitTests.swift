@@ -116,6 +116,29 @@ import TileCache
         #expect(folder.byteCount <= 4 << 20)
     }
 
+    /// What an invalidation has made useless makes room first, whatever it cost and however often it was used; in a small
+    /// store, of which all entries are compared, nothing else does.
+    @Test func invalidatedEntriesMakeRoomFirst() throws {
+        let folder = ScratchFolder()
+        let store = try TileDiskStore(path: folder.path, byteLimit: .mebibytes(4), options: .test())
+        func put(_ numbers: Range<Int>, namespace: Int, cost: Duration) {
+            for number in numbers {
+                let key = MadeEntry.key(number, namespace: namespace)
+                store.put(key, MadeEntry.bytes(key, version: 1, count: 50_000), cost: cost)
+            }
+            store.flush()
+        }
+        put(0..<24, namespace: 0, cost: .seconds(100))
+        for _ in 0..<3 { for number in 0..<24 { #expect(store.bytes(MadeEntry.key(number)) != nil) } }
+        put(0..<24, namespace: 1, cost: .milliseconds(1))
+        #expect(store.statistics.evictions == 0)
+        #expect(store.raiseGeneration(of: MadeEntry.namespaces[0], to: 1))
+        // Some of the invalidated ones have to go.
+        put(24..<40, namespace: 1, cost: .milliseconds(1))
+        #expect((1..<24).contains(store.statistics.evictions))
+        for number in 0..<40 { #expect(store.bytes(MadeEntry.key(number, namespace: 1)) != nil, "\(number)") }
+    }
+
     /// SQLite frees a page once most of its rows are gone. If evictions of tiny entries were spread over all pages, a third
     /// of the entries went before there was room for a batch: of 14,700 that fit, 10,200 were left.
     @Test func tinyEntriesAreNotEvictedByThousands() throws {

@@ -65,6 +65,77 @@ extension DiskRecoveryTests {
         #expect(!first.isReadOnly && first.bytes(MadeEntry.key(16)) != nil && folder.byteCount > 0)
     }
 
+    private static func deleteLock(_ folder: ScratchFolder) throws {
+        try FileManager.default.removeItem(atPath: folder.path + "/lock")
+    }
+
+    /// Of two stores with one folder, the one without the lock ends with its next write.
+    @Test func aDeletedLockLeavesOneWriter() throws {
+        let folder = ScratchFolder()
+        let first = try Self.open(folder)
+        Self.fill(first, 0..<8)
+        try Self.deleteLock(folder)
+        let second = try Self.open(folder)
+        Self.fill(second, 8..<16)
+        #expect(second.statistics.entries == 16)
+        Self.fill(first, 16..<24)
+        #expect(first.isReadOnly && first.statistics.resets == 0 && first.statistics.failures > 0)
+        #expect(first.lastFailure?.contains("in use by another process") == true)
+        #expect(first.put(MadeEntry.key(24), [1]) == .refused && first.cause(MadeEntry.key(1)) == .absent)
+        #expect(!first.raiseGeneration(of: MadeEntry.namespaces[1], to: 7))
+        #expect(try Self.sql(folder, "SELECT count(*) FROM entry") == 16)
+        Self.fill(second, 24..<32)
+        #expect(second.statistics.failures == 0 && second.statistics.entries == 24)
+        second.close()
+        // The folder is the first one's again, with what the second one has written.
+        first.flush()
+        Self.fill(first, 16..<24)
+        #expect(!first.isReadOnly && first.statistics.resets == 0)
+        for number in [16, 31] { #expect(first.bytes(MadeEntry.key(number)) != nil) }
+        #expect(try Self.sql(folder, "SELECT count(*) FROM entry") == 32)
+    }
+
+    /// Nobody else has the folder: the lock is taken anew, and nothing is lost.
+    @Test func aDeletedLockIsTakenAnew() throws {
+        let folder = ScratchFolder()
+        let store = try Self.open(folder)
+        Self.fill(store, 0..<8)
+        try Self.deleteLock(folder)
+        Self.fill(store, 8..<16)
+        #expect(throws: TileDiskStoreError.inUse(path: folder.path)) { try Self.open(folder) }
+        #expect(store.statistics.entries == 16 && store.statistics.failures == 0 && store.statistics.resets == 0)
+    }
+
+    /// Put in place of a running store's file: kept to the last byte, and the store goes on once it is gone.
+    @Test(arguments: [false, true])
+    func aDatabaseInPlaceOfARunningStoresIsKept(isLaterVersion: Bool) throws {
+        let (folder, other) = (ScratchFolder(), ScratchFolder())
+        let store = try Self.open(folder)
+        Self.fill(store, 0..<8)
+        if isLaterVersion {
+            try Self.fill(Self.open(other), 0..<1)
+            _ = try Self.sql(other, "PRAGMA user_version = 99")
+            _ = try Self.sql(other, "UPDATE store SET value = 99 WHERE name = 'version'")
+        } else {
+            try FileManager.default.createDirectory(atPath: other.path, withIntermediateDirectories: true)
+            _ = try Self.sql(other, "CREATE TABLE entry(name TEXT)")
+        }
+        let before = try Data(contentsOf: URL(filePath: other.database))
+        try FileManager.default.removeItem(atPath: folder.database)
+        try FileManager.default.moveItem(atPath: other.database, toPath: folder.database)
+        for numbers in [8..<16, 16..<24] {
+            Self.fill(store, numbers)
+            #expect(try Data(contentsOf: URL(filePath: folder.database)) == before)
+        }
+        #expect(store.isReadOnly && store.statistics.resets == 0 && store.bytes(MadeEntry.key(1)) == nil)
+        let expected = isLaterVersion ? "later version" : "another program"
+        #expect(store.lastFailure?.contains(expected) == true, "\(store.statistics)")
+        try FileManager.default.removeItem(atPath: folder.database)
+        store.flush()
+        Self.fill(store, 24..<32)
+        #expect(!store.isReadOnly && store.statistics.resets == 1 && store.bytes(MadeEntry.key(31)) != nil)
+    }
+
     @Test func aDatabaseOfAnotherProgramIsRefusedAndKept() throws {
         let folder = ScratchFolder()
         try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)

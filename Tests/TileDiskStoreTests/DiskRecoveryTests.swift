@@ -210,7 +210,7 @@ import TileCache
         let disk = FaultyDisk()
         try Self.fill(Self.open(folder), 0..<8)
         let pool = ReaderPool(path: folder.database, vfs: disk.name, capacity: 2)
-        let deadline = MonotonicTime.now.advanced(by: .seconds(60))
+        let deadline = MonotonicTime.now.advanced(by: .seconds(600))
         let id = MadeEntry.key(1).clusteredHash
         var found = try pool.read(id, atMost: 99, until: deadline)
         #expect(found != nil)

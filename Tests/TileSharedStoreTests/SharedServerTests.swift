@@ -49,6 +49,38 @@ import TileCache
         #expect((try? TileSharedStore(Array(repeating: server, count: 101))) == nil)
     }
 
+    /// The ring that Docs/Stores.md describes: another client that makes it so finds the tiles.
+    @Test func keysAreSpreadByThePlainKetama() throws {
+        let servers = [
+            SharedServer(host: "10.0.0.1"), SharedServer(host: "10.0.0.2"), SharedServer(host: "cache", port: 11300),
+        ]
+        func hash(_ text: String) -> UInt32 {
+            var hash: UInt32 = 0
+            for byte in text.utf8 {
+                hash &+= UInt32(byte)
+                hash &+= hash << 10
+                hash ^= hash >> 6
+            }
+            hash &+= hash << 3
+            hash ^= hash >> 11
+            return hash &+ hash << 15
+        }
+        let names = ["10.0.0.1", "10.0.0.2", "cache:11300"]
+        let ring = names.enumerated().flatMap { server, name in
+            (0..<100).map { (place: hash("\(name)-\($0)"), server: server) }
+        }
+        .sorted { $0.place < $1.place }
+        let connection = try SharedConnection(servers, TileSharedStoreOptions())
+        var counts = [0, 0, 0]
+        for number in 0..<1000 {
+            let key = "tile \(number)".replacing(" ", with: "-")
+            let expected = ring.first { $0.place >= hash(key) } ?? ring[0]
+            #expect(connection.server(of: key) == expected.server, "\(key)")
+            counts[expected.server] += 1
+        }
+        #expect(counts.allSatisfy { $0 > 200 })
+    }
+
     /// The loss of a server that had all copies would bring invalidated entries of the others back.
     @Test(arguments: [1, 2, 3, 4, 5, 100]) func copiesOfAGenerationAreOnDifferentServers(count: Int) throws {
         let servers = (1...count).map { SharedServer(host: "10.0.0.1", port: $0) }

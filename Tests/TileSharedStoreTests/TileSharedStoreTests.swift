@@ -40,7 +40,7 @@ struct TileSharedStoreTests {
     /// Value of a tile, or the reason for its absence.
     func get(_ store: TileSharedStore, _ column: Int, wait: Duration = .zero) -> Result<UInt8, TileStoreMiss> {
         var value: UInt8?
-        let end = MonotonicTime(nanoseconds: MonotonicTime.now.nanoseconds + (wait + .seconds(10)).nanoseconds)
+        let end = MonotonicTime(nanoseconds: MonotonicTime.now.nanoseconds + (wait + .seconds(60)).nanoseconds)
         let miss = store.get(key(column), shape: shape, deadline: wait == .zero ? nil : end) { entry in
             #expect(entry.payload.count == 256 && entry.payload.allSatisfy { $0 == entry.payload[0] })
             value = entry.payload[0]
