@@ -81,6 +81,45 @@ import Testing
         #expect(bias.value == 8)
     }
 
+    /// A view that turns back and forth about an angle at which the least bias changes by a step keeps the larger one. A
+    /// fall of two steps is followed, and one of a single step once the view has other slots.
+    @Test func aTurningViewKeepsItsBias() throws {
+        let pyramid = try TextureScene().pyramid
+        let layer = FrameLayer(id: LayerID(0), pyramid: pyramid, format: .rgba8)
+        func turn(_ bias: inout LevelBias, to angle: Double, slots: Int = 50) -> Int {
+            let viewport = TextureScene.viewport(0, 0, 320, 160, rotation: angle)
+            bias.update(viewport, TileLevelSelection(), [layer], slots: slots)
+            return Int(bias.value * 16)
+        }
+        func least(_ angle: Double) -> Int {
+            var bias = LevelBias()
+            return turn(&bias, to: angle)
+        }
+        let angles = (1...800).map { Double($0) / 1000 }
+        var pairs = 0
+        for (angle, next) in zip(angles, angles.dropFirst()) where abs(least(angle) - least(next)) == 1 {
+            pairs += 1
+            let larger = max(least(angle), least(next))
+            var bias = LevelBias()
+            for _ in 0..<20 { for place in [angle, next] { _ = turn(&bias, to: place) } }
+            #expect(Int(bias.value * 16) == larger && bias.changes <= 2, "\(angle): \(bias.changes) changes")
+            // The angle of the smaller bias, with a slot less: the sizes are no longer those of a turn.
+            let smaller = least(angle) < least(next) ? angle : next
+            _ = turn(&bias, to: smaller)
+            #expect(Int(bias.value * 16) == larger)
+            var fresh = LevelBias()
+            let other = turn(&fresh, to: smaller, slots: 51)
+            #expect(turn(&bias, to: smaller, slots: 51) == other)
+            // Two steps below.
+            if let far = angles.first(where: { least($0) == larger - 2 }) {
+                var falling = LevelBias()
+                #expect(turn(&falling, to: least(angle) == larger ? angle : next) == larger)
+                #expect(turn(&falling, to: far) == larger - 2 && falling.changes == 2)
+            }
+        }
+        try #require(pairs > 2, "\(pairs) angles at which the least bias changes by one step")
+    }
+
     /// Sizes and resolutions whose products are infinite: the level's own number of tiles is the bound.
     @Test func anyDrawableViewportHasABound() throws {
         let pyramid = try TextureScene().pyramid

@@ -90,6 +90,32 @@ import Testing
         #expect(view.shortfall.bytes > 0)
     }
 
+    /// What is guaranteed to a layer is its part of the room for levels, if an equal part is less.
+    @Test func aGuaranteedShareIsItsLayersRoom() throws {
+        func levels(guaranteed: Double) throws -> [Int] {
+            // Thirty tiles of 16 KiB beside the tables, without a codec's memory.
+            var configuration = TileCache.Configuration(byteLimit: .bytes(30 * 16_384 + 60_000))
+            configuration.usesCompressedTier = false
+            StepScheduler.calm().adopt(&configuration)
+            let cache = try TileCache(configuration)
+            let pyramid = try ServiceSetup.pyramid()
+            let options = LayerOptions(share: LayerShare(guaranteed: guaranteed))
+            let layers = [
+                try cache.addLayer(PlainSource(), pyramid: pyramid, options: options),
+                try cache.addLayer(PlainSource(layer: 1), pyramid: pyramid),
+            ]
+            let view = ServiceSetup.quiet(cache, layers)
+            view.update(ServiceSetup.viewport(900, 900))
+            return cache.core.read { state in state.views[0]?.model.layers.map(\.needs.level) ?? [] }
+        }
+        // Level 6 takes twenty tiles of each layer, and an equal part is fifteen.
+        #expect(try levels(guaranteed: 0) == [5, 5])
+        #expect(try levels(guaranteed: 0.5) == [5, 5])
+        // Eight tenths are 26 tiles, and three are left.
+        let unequal = try levels(guaranteed: 0.8)
+        #expect(unequal.first == 6 && unequal.last ?? 9 < 5, "\(unequal)")
+    }
+
     /// What was guaranteed to a removed layer is there for the others at once: no view has to move.
     @Test func aRemovedLayerLeavesItsShare() throws {
         let cache = try StepScheduler.calm().cache(byteLimit: .mebibytes(2))
