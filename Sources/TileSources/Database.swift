@@ -24,7 +24,7 @@ enum SQLValue {
 /// A read-only connection to an untrusted SQLite file, with limits on time and memory.
 final class Database {
     private let handle: OpaquePointer
-    private let limits: DatabaseLimits
+    let limits: DatabaseLimits
     private var deadline: Int64
     private var budget: QueryBudget
     private var refused: String?
@@ -190,7 +190,7 @@ final class Database {
     fileprivate var excess: QueryBudget.Excess? { budget.excess }
 
     fileprivate func refill(_ steps: Int? = nil) {
-        let heap = Int(sqlite3_memory_used()) + limits.heap + DatabaseLimits.valuesInHeap * largestValue
+        let heap = Int(sqlite3_memory_used()) + limits.heap + limits.valuesInHeap * largestValue
         budget = QueryBudget(steps: steps ?? limits.steps, deadline: deadline, heap: heap)
         refused = nil
     }

@@ -11,7 +11,7 @@ struct DatabaseSchema {
     }
 
     /// Maximum number of words of a query, with its views expanded.
-    static let largestExpansion = 10_000
+    var largestExpansion = DatabaseLimits().expansion
 
     private var statements: [String: Statement] = [:]
 
@@ -57,13 +57,13 @@ struct DatabaseSchema {
             guard let statement = statements[name] else { return 0 }
             isUnsafe = isUnsafe || statement.isUnsafe
             guard statement.isView else { return 0 }
-            sizes[name] = Self.largestExpansion + 1
+            sizes[name] = largestExpansion + 1
             var sum = 0
-            for word in statement.words where sum <= Self.largestExpansion { sum += 1 + size(word) }
+            for word in statement.words where sum <= largestExpansion { sum += 1 + size(word) }
             sizes[name] = sum
             return sum
         }
-        if size(root) > Self.largestExpansion { return "its views refer to each other too often" }
+        if size(root) > largestExpansion { return "its views refer to each other too often" }
         return isUnsafe ? "it uses generated columns or common table expressions" : nil
     }
 

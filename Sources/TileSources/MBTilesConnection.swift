@@ -29,6 +29,7 @@ final class MBTilesConnection: @unchecked Sendable {
     /// Explains why the schema is not that of a tile set.
     private static func refusal(_ database: Database) -> String? {
         var schema = DatabaseSchema()
+        schema.largestExpansion = database.limits.expansion
         var isKnown = true
         let isAll = database.readPairs("SELECT name, sql FROM sqlite_master WHERE sql NOT NULL") { name, sql in
             guard case (.text(let name), .text(let sql)) = (name, sql), schema.add(name, sql) else {

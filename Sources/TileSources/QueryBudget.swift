@@ -13,14 +13,15 @@ struct DatabaseLimits: Sendable {
     /// Bytes by which SQLite's heap may grow during one query. Not counted: ``valuesInHeap`` values of the largest
     /// size.
     var heap = 64 << 20
+    var valuesInHeap = 16
+    /// Words of a query, with its views expanded.
+    var expansion = 10_000
     /// Rows read of the metadata or of the schema.
     var rows = 1000
     /// Bytes read of the metadata or of the schema, for one value and in total.
     var text = 1 << 20
     /// A monotonic clock, in nanoseconds.
     var now: @Sendable () -> Int64 = { MonotonicTime.now.nanoseconds }
-
-    static let valuesInHeap = 16
 }
 
 /// Remaining budget of a query, a pure function of its arguments.

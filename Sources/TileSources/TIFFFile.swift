@@ -68,7 +68,7 @@ struct TIFFFile {
     mutating func next(_ offset: UInt64) throws(TileSourceError) -> TIFFDirectory? {
         guard offset != 0, seen.count < Self.mostDirectories else { return nil }
         guard seen.insert(offset).inserted else {
-            throw TileSourceError(bytes.name, "its directory at \(offset) refers to itself")
+            throw TileSourceError(bytes.name, "its directory at \(offset) is referred to twice")
         }
         return try TIFFDirectory(&bytes, at: offset, format: format)
     }

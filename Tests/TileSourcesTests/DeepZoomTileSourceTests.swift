@@ -161,12 +161,10 @@ import Testing
         folder.write([], to: "image_files/x/y")
         #expect(said(descriptor(5, 5, 32, 0)).contains("image_files/3 with the tiles"))
         #expect(message { _ = try DeepZoomTileSource(path: "/nowhere.dzi") }.contains("there is no such file"))
-        let laughs = (1...9).map { "<!ENTITY a\($0) \"\(String(repeating: "&a\($0 - 1);", count: 10))\">" }.joined()
-        let bomb = "<!DOCTYPE x [<!ENTITY a0 \"ha\">\(laughs)]><Image Format=\"&a9;\"/>"
-        #expect(said(bomb).contains("expected"))
+        let entities = "<!DOCTYPE x [<!ENTITY a \"jp\"><!ENTITY b \"&a;g\">]><Image Format=\"&b;\"/>"
+        #expect(said(entities).contains("line 1: XML was expected: no declaration of an entity"))
         // Each of the elements would have a copy of the value.
-        let value = String(repeating: "x", count: 60_000)
-        let declared = "<!DOCTYPE x [<!ATTLIST a b CDATA \"\(value)\">]><Image><a/><a/><a/></Image>"
+        let declared = "<!DOCTYPE x [<!ATTLIST a b CDATA \"value\">]><Image><a/><a/><a/></Image>"
         #expect(said(declared).contains("line 1: XML was expected: no declaration of an attribute"))
     }
 }

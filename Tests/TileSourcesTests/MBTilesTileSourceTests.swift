@@ -144,7 +144,7 @@ import Testing
         #expect(last == "\(path): tile 1/1/1: a blob was expected, not text" || last.contains("tile 1/1/"))
     }
 
-    /// A blob that is larger than any tile fails, and so does an endless view.
+    /// A blob that is larger than any tile fails, and so does a view that recurs.
     @Test(.timeLimit(.minutes(15))) func nothingRunsAway() throws {
         let map = MadeMBTiles(path)
         map.add(0, 0, rowFromBottom: 0, image(0, 0, 0).png)
@@ -153,15 +153,15 @@ import Testing
         let source = try MBTilesTileSource(path: path, options: TileSourceOptions(tileSize: 32))
         #expect(throws: TileFailure.permanent) { try source.loaded(1, 0, 1) }
         #expect(source.statistics.failures == [.tooLarge: 1])
-        let endless = MadeMBTiles(
-            "\(folder.path)/endless.mbtiles",
+        let recursive = MadeMBTiles(
+            "\(folder.path)/recursive.mbtiles",
             table: """
-                CREATE VIEW tiles AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)
+                CREATE VIEW tiles AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 10)
                 SELECT x AS zoom_level, 0 AS tile_column, 0 AS tile_row, x'00' AS tile_data FROM c
                 """
         )
-        endless.close()
-        #expect(message { _ = try MBTilesTileSource(path: endless.path) }.contains("common table expressions"))
+        recursive.close()
+        #expect(message { _ = try MBTilesTileSource(path: recursive.path) }.contains("common table expressions"))
     }
 
     /// SQLite opens the log of a database with its next tile. That may fail for now, here since it is a folder.

@@ -3,13 +3,7 @@ import Testing
 @testable import TileCache
 @testable import TileSources
 
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
-
-/// Damaged or malicious PMTiles archives. Failures say so, in bounded memory.
+/// Damaged PMTiles archives, and those that state what cannot be. Failures say so, in bounded memory.
 @Suite(.timeLimit(.minutes(15))) struct PMTilesHostileTests {
     private let folder = ScratchFolder()
 
@@ -83,14 +77,17 @@ import Testing
         MadePMTiles.file(root: MadePMTiles.directory(root), leaves: leaves, tiles: tiles)
     }
 
-    @Test func directoriesThatReferToThemselves() {
-        let own = MadePMTiles.directory([Entry(id: 0, offset: 0, length: 5, run: 0)])
-        #expect(own.count == 5)
-        let root = Entry(id: 0, offset: 0, length: 5, run: 0)
-        let (isOpen, said) = look(archive(root: [root], leaves: own), tileSize: 16)
-        #expect(isOpen && said.contains("directories are nested deeper than 4"))
-        // Its size is not known without a tile.
-        #expect(look(archive(root: [root], leaves: own)).said.contains("nested deeper than 4"))
+    /// The number of directories on the way to a tile is bounded, so that none can lead back to itself.
+    @Test func directoriesThatAreNestedTooDeep() {
+        var made = made
+        made.leafSize = 100
+        for depth in 3...4 {
+            made.depth = depth
+            let (isOpen, said) = look(made.bytes(), tileSize: 16)
+            #expect(isOpen && said.contains("directories are nested deeper than 4") == (depth > 3), "\(said)")
+            // Its size is not known without a tile.
+            #expect(look(made.bytes()).said.contains("nested deeper than 4") == (depth > 3))
+        }
     }
 
     @Test func leavesWithoutEntries() {
@@ -149,39 +146,41 @@ import Testing
         }
     }
 
-    /// Nothing is allocated for a tile of nearly 4 GiB. The file's length allows one.
-    @Test func aTileOfFourGibibytes() throws {
-        var bytes = archive(root: [Entry(id: 0, offset: 0, length: .max, run: 1)])
-        MadePMTiles.put(1 << 33, 64, &bytes)
-        let path = folder.write(bytes, to: "sparse.pmtiles")
-        #expect(truncate(path, off_t(1) << 34) == 0)
-        let source = try PMTilesTileSource(path, options: TileSourceOptions(tileSize: 16))
-        #expect(throws: TileFailure.permanent) { try source.loaded(0, 0, 0) }
-        #expect(source.statistics.failures == [.tooLarge: 1])
-        #expect(
-            try #require(source.statistics.lastFailure).contains("at most 16777216 bytes were expected, not 4294967295")
-        )
-        // The same for a directory.
-        MadePMTiles.put(1 << 33, 16, &bytes)
-        folder.write(bytes, to: "sparse.pmtiles")
-        #expect(truncate(path, off_t(1) << 34) == 0)
-        #expect(message { _ = try PMTilesTileSource(path) }.contains("8589934592 bytes is too large"))
+    /// A tile is as large as the options allow, and a directory as large as its entries can be.
+    @Test func tilesAndDirectoriesThatAreTooLarge() {
+        for size in [1 << 16, 1 << 16 + 1] {
+            let tile = Entry(id: 0, offset: 0, length: UInt32(size), run: 1)
+            let said = look(archive(root: [tile], tiles: [UInt8](repeating: 0, count: size)), tileSize: 16).said
+            #expect(said.contains("at most 65536 bytes were expected, not 65537") == (size > 1 << 16), "\(said)")
+        }
+        let largest = PMTilesDirectory.largestBytes
+        let root = MadePMTiles.directory([Entry(id: 0, offset: 0, length: 3, run: 1)])
+        for size in [largest, largest + 1] {
+            let rest = [UInt8](repeating: 0, count: size - root.count)
+            let said = look(MadePMTiles.file(root: root + rest, tiles: [1, 2, 3]), tileSize: 16).said
+            #expect(said.contains("root directory of \(size) bytes is too large") == (size > largest), "\(said)")
+        }
     }
 
-    @Test func gzipBombs() {
-        let bomb = MadePMTiles.gzip([UInt8](repeating: 0, count: 40 << 20))
+    /// What comes of gzip is bounded, on both sides of each bound.
+    @Test func whatComesOfGzipIsBounded() {
         func gzipped(root: [UInt8], leaves: [UInt8] = [], tiles: [UInt8] = [1]) -> [UInt8] {
             MadePMTiles.file(root: root, leaves: leaves, tiles: tiles) { ($0[97], $0[98]) = (2, 2) }
         }
-        #expect(look(gzipped(root: bomb), tileSize: 16).said.contains("bytes come of gzip"))
-        let leaf = Entry(id: 0, offset: 0, length: UInt32(bomb.count), run: 0)
-        let root = MadePMTiles.gzip(MadePMTiles.directory([leaf]))
-        #expect(look(gzipped(root: root, leaves: bomb), tileSize: 16).said.contains("bytes come of gzip"))
-        let tile = Entry(id: 0, offset: 0, length: UInt32(bomb.count), run: 1)
-        let toTile = MadePMTiles.gzip(MadePMTiles.directory([tile]))
-        #expect(look(gzipped(root: toTile, tiles: bomb), tileSize: 16).said.contains("more than 65536 bytes"))
-        // All zeros are a directory without entries, if they are few.
-        let zeros = MadePMTiles.gzip([UInt8](repeating: 0, count: 1 << 20))
-        #expect(look(gzipped(root: zeros), tileSize: 16).isOpen)
+        for extra in [0, 1] {
+            // All zeros are a directory without entries.
+            let zeros = MadePMTiles.gzip([UInt8](repeating: 0, count: PMTilesDirectory.largestBytes + extra))
+            let isTooLarge = look(gzipped(root: zeros), tileSize: 16).said.contains("bytes come of gzip")
+            #expect(isTooLarge == (extra > 0))
+            let leaf = Entry(id: 0, offset: 0, length: UInt32(zeros.count), run: 0)
+            let root = MadePMTiles.gzip(MadePMTiles.directory([leaf]))
+            let said = look(gzipped(root: root, leaves: zeros), tileSize: 16).said
+            #expect(said.contains(extra > 0 ? "bytes come of gzip" : "it has no entries"), "\(said)")
+            let pixels = MadePMTiles.gzip([UInt8](repeating: 0, count: 1 << 16 + extra))
+            let tile = Entry(id: 0, offset: 0, length: UInt32(pixels.count), run: 1)
+            let toTile = MadePMTiles.gzip(MadePMTiles.directory([tile]))
+            let saidOfTile = look(gzipped(root: toTile, tiles: pixels), tileSize: 16).said
+            #expect(saidOfTile.contains("more than 65536 bytes") == (extra > 0), "\(saidOfTile)")
+        }
     }
 }

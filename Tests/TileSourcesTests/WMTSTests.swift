@@ -339,8 +339,8 @@ import Testing
             text("<html/>").contains("WMTS capabilities were expected, an element Capabilities with Contents, not html")
         )
         #expect(text("").contains("XML was expected"))
-        let laughs = "<!DOCTYPE x [<!ENTITY a \"ha\">]><Capabilities>&a;</Capabilities>"
-        #expect(text(laughs).contains("no declaration of an entity"))
+        let entity = "<!DOCTYPE x [<!ENTITY a \"ha\">]><Capabilities>&a;</Capabilities>"
+        #expect(text(entity).contains("no declaration of an entity"))
         let declared = "<!DOCTYPE x [<!ATTLIST a b CDATA \"value\">]><Capabilities><a/><a/></Capabilities>"
         #expect(text(declared).contains("no declaration of an attribute"))
         let deep = String(repeating: "<a>", count: 100) + String(repeating: "</a>", count: 100)
