@@ -15,7 +15,8 @@ struct TuneCommand: ParsableCommand {
             loads took no time. With --store and --store-limits it suggests the limit of the first store as well: the \
             smallest store among results of equal memory limit. With --maximum-waste it suggests an effort as well.
 
-            Exit code 1 if no limit meets the target.
+            If no limit meets the target, none is suggested: the report then says what each larger limit brings, and \
+            what one change of the other options does at the limit that comes nearest. Exit code 1 if so.
 
             Examples:
               cachebench tune traces/ --target-hit-rate 0.95
@@ -138,13 +139,13 @@ struct TuneCommand: ParsableCommand {
             ).run()
             progress.end()
             try writer.write(report, as: output.format, table: TuneText.text(report, style: writer.style)) {
-                // The suggested limit is replayed again by itself, for the pictures.
+                // The limit of the answer is replayed again by itself, for the pictures.
                 try TunePage.text(report, shown: Tune.shown(report, options: options, inputs: inputs))
             }
             if report.interrupted { throw Interruption.end("this is what has been found so far") }
             try checks.check(JSONTree(encoding: report), baseline: baseline)
-            if report.suggested?.reason == "best" {
-                writeToStandardError("cachebench: no budget meets the target\n")
+            if report.target != nil, report.suggested == nil {
+                writeToStandardError("cachebench: no limit meets the target\n")
                 throw ExitCode(1)
             }
         }

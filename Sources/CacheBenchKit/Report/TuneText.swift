@@ -1,16 +1,14 @@
 /// A search for a limit as text: the rows, the answer, a command to paste.
 package enum TuneText {
     static func reason(_ report: TuneReport) -> String {
+        if let missed = MissedTarget(report) { return missed.reason }
         guard let suggested = report.suggested else {
             return report.rows.isEmpty
                 ? "Nothing was replayed to its end." : "No limit tried holds what one screen needs."
         }
-        let wanted = report.target.map {
-            $0.field == "hitRate" ? "\(percent: $0.value) hits" : "at most \(percent: $0.value) blank"
-        }
         switch suggested.reason {
         case "target":
-            var text = "The smallest limit that reaches \(wanted ?? "the target")"
+            var text = "The smallest limit that reaches \(MissedTarget.wanted(report))"
             if let smaller = report.oneStepSmaller {
                 let value = report.target?.field == "blank" ? smaller.blank : smaller.hitRate
                 text +=
@@ -18,7 +16,6 @@ package enum TuneText {
                     + (smaller.shortfallBytes > 0 ? "is too small for one screen" : "gives \(percent: value)")
             }
             return text + "."
-        case "best": return "No limit tried reaches \(wanted ?? "the target"); this one comes nearest."
         default: return "The knee: from here on more memory pays less than it does on average over the sweep."
         }
     }
@@ -37,6 +34,9 @@ package enum TuneText {
             )
         }
         lines.append("")
+        if let missed = MissedTarget(report) {
+            return (lines + missed.lines(style)).joined(separator: "\n") + "\n"
+        }
         guard let suggested = report.suggested else {
             return (lines + [reason(report)]).joined(separator: "\n") + "\n"
         }

@@ -5,9 +5,9 @@ import TileCache
 package struct Tune: Sendable {
     private static let usualScreens = [1, 1.5, 2, 3, 4, 6, 9, 14]
 
-    private let options: TuneOptions
+    let options: TuneOptions
     private let open: [@Sendable () throws -> ReplayInput]
-    private let hooks: ReplayHooks
+    let hooks: ReplayHooks
     private let report: @Sendable (_ done: Int, _ of: Int) -> Void
 
     /// - Parameters:
@@ -26,18 +26,18 @@ package struct Tune: Sendable {
     }
 
     /// One replay configuration: a variant, or another policy beside it.
-    private struct Job: Hashable {
+    struct Job: Hashable {
         var options: ReplayOptions
         var budget: Int
     }
 
     /// Result of a job, with the effort that the maximum of waste allowed.
-    private struct Finding {
+    struct Finding {
         var effort: Double
         var report: ReplayReport
     }
 
-    private struct Search {
+    struct Search {
         var variant: ReplayOptions
         var search: BudgetSearch
     }
@@ -49,7 +49,7 @@ package struct Tune: Sendable {
         for variant in options.variants { _ = try Replay(variant, loads: loads) }
         let (curve, step, traces) = try readTraces()
         // A curve of parts of the traces would be a wrong one.
-        if hooks.shouldStop() { return makeReport([:], [], ReuseCurve(), step: step, traces: []) }
+        if hooks.shouldStop() { return makeReport(Outcome(), ReuseCurve(), step: step, traces: []) }
         // Each tile size has its own number of tiles, which the largest limit must hold.
         var distinct = [options.variants[0].overrides.tileSize: curve.distinctTiles]
         for variant in options.variants where options.target != nil && distinct[variant.overrides.tileSize] == nil {
@@ -90,7 +90,11 @@ package struct Tune: Sendable {
                 }
             }
         }
-        return makeReport(finished, searches, curve, step: step, traces: traces)
+        var outcome = Outcome(finished: finished, searches: searches)
+        if let best = choose(outcome), best.reason == .best {
+            outcome.alternatives = try tryChanges(of: best, finished, loads, done: &done, known: &known)
+        }
+        return makeReport(outcome, curve, step: step, traces: traces)
     }
 
     // MARK: - What is tried
@@ -127,14 +131,14 @@ package struct Tune: Sendable {
     }
 
     /// Opens a trace with the tile size of a variant. It was not known when the scene was made.
-    private static func open(_ open: () throws -> ReplayInput, for variant: ReplayOptions) throws -> ReplayInput {
+    static func open(_ open: () throws -> ReplayInput, for variant: ReplayOptions) throws -> ReplayInput {
         var input = try open()
         input.scene.tileSize = variant.overrides.tileSize ?? input.scene.tileSize
         return input
     }
 
     /// Size of the largest slot of any trace's tiles.
-    private func largestSlot(_ variant: ReplayOptions) throws -> Int {
+    func largestSlot(_ variant: ReplayOptions) throws -> Int {
         try open.map { open in
             let input = try Self.open(open, for: variant)
             return VirtualCache.slotBytes(ofTile: try input.naming { try variant.tileBytes(in: input.scene) })
@@ -205,7 +209,7 @@ package struct Tune: Sendable {
         return findings
     }
 
-    private func replay(_ jobs: [Job], _ loads: LoadClock, done: inout Int, known: Int) throws -> [Job: ReplayReport] {
+    func replay(_ jobs: [Job], _ loads: LoadClock, done: inout Int, known: Int) throws -> [Job: ReplayReport] {
         // Traces whose stores stay as the one before left them follow each other.
         let tasks = jobs.flatMap { job in
             job.options.keepsTiers
@@ -239,155 +243,5 @@ package struct Tune: Sendable {
         }
         done += reports.count
         return reports
-    }
-
-    // MARK: - What came of it
-
-    private func makeReport(
-        _ finished: [Job: Finding],
-        _ searches: [Search],
-        _ curve: ReuseCurve,
-        step: Int,
-        traces: [ReplayReport.Trace]
-    ) -> TuneReport {
-        let variants = options.variants
-        func row(_ job: Job, _ finding: Finding) -> TuneReport.Row {
-            let report = finding.report
-            return TuneReport.Row(
-                byteLimit: job.budget,
-                hitRate: report.demands.hitRate,
-                blank: report.coverage.blank,
-                waste: report.loads.waste,
-                sharp: report.coverage.sharp,
-                peakBytes: report.memory.peakBytes,
-                policy: job.options.prefetch.rawValue,
-                workers: job.options.workers,
-                tileSize: job.options.overrides.tileSize,
-                compressedShare: job.options.compressedShare,
-                storeLimit: job.options.tiers.first?.byteLimit,
-                sourceLoads: report.tiers.last?.misses,
-                effort: options.maximumWaste == nil ? nil : finding.effort,
-                meetsTarget: options.target.map { $0.isMet(by: report) },
-                screenBytes: report.memory.screenBytes,
-                shortfallBytes: report.memory.shortfallBytes
-            )
-        }
-        func rows(of variant: ReplayOptions) -> [TuneReport.Row] {
-            finished.filter { $0.key.options == variant }.sorted { $0.key.budget < $1.key.budget }
-                .map { row($0.key, $0.value) }
-        }
-        let best = choose(finished, searches)
-        let shown = best?.variant ?? variants.first ?? options.replay
-        let sweep = searches.first { $0.variant == shown }?.search.sweep ?? []
-        let points = rows(of: shown).filter { sweep.contains($0.byteLimit) }
-        let knee = Knee.index(of: points.map { (Double($0.byteLimit), $0.hitRate ?? 1) }) {
-            points[$0].shortfallBytes == 0
-        }
-        .map { points[$0] }
-        var smaller: TuneReport.Row?
-        if let best, best.reason == .target {
-            smaller = rows(of: best.variant).last { $0.byteLimit < best.budget }
-        }
-        // By policy, then by variant in their order.
-        let others = options.policies.unique.flatMap { policy in
-            variants.flatMap { variant in
-                let other = variant.with(policy)
-                return variants.contains(other) ? [] : rows(of: other)
-            }
-        }
-        return TuneReport(
-            rows: variants.flatMap { rows(of: $0) },
-            policies: others,
-            lruCurve: curve.points(at: options.lruSizes.isEmpty ? curve.sizes : options.lruSizes),
-            lruAccesses: curve.accesses,
-            knee: knee.map { TuneReport.Knee(byteLimit: $0.byteLimit, hitRate: $0.hitRate) },
-            suggested: best.flatMap { best in
-                let job = Job(options: best.variant, budget: best.budget)
-                return finished[job].map { finding in
-                    var own = best.variant
-                    own.effort = finding.effort
-                    let flags = ReplayFlags.pasted(own, byteLimit: best.budget)
-                    return TuneReport.Suggestion(row(job, finding), flags: flags, reason: best.reason.rawValue)
-                }
-            },
-            oneStepSmaller: smaller,
-            target: options.target.map {
-                switch $0 {
-                case .hitRate(let value): TuneReport.Target(field: "hitRate", value: value)
-                case .blank(let value): TuneReport.Target(field: "blank", value: value)
-                }
-            },
-            maximumWaste: options.maximumWaste,
-            slotBytes: (try? largestSlot(variants[0])) ?? 1,
-            stepBytes: step,
-            interrupted: hooks.shouldStop(),
-            configuration: options.configuration,
-            traces: traces
-        )
-    }
-
-    private enum Reason: String { case target, knee, best }
-
-    /// Chooses the suggested variant and budget: the smallest budget that meets the target.
-    ///
-    /// Without a target, the knee with the highest hit rate; if none meets the target, the nearest one. Of equals the
-    /// first variant counts. A limit that does not hold one screen is never suggested.
-    private func choose(
-        _ finished: [Job: Finding],
-        _ searches: [Search]
-    ) -> (variant: ReplayOptions, budget: Int, reason: Reason)? {
-        if options.target != nil {
-            let answers = searches.compactMap { search in search.search.answer.map { (search.variant, $0) } }
-            if let smallest = answers.enumerated().min(by: { ($0.element.1, $0.offset) < ($1.element.1, $1.offset) }) {
-                return (smallest.element.0, smallest.element.1, .target)
-            }
-        }
-        let finished = finished.mapValues(\.report)
-        var candidates: [(variant: ReplayOptions, budget: Int, score: Double)] = []
-        for search in searches {
-            let points = search.search.sweep.compactMap { budget in
-                finished[Job(options: search.variant, budget: budget)].map { (budget, $0) }
-            }
-            let holdsScreen = { (report: ReplayReport) in report.memory.shortfallBytes == 0 }
-            let tried = finished.filter { $0.key.options == search.variant && holdsScreen($0.value) }
-            if let target = options.target {
-                candidates += tried.sorted { $0.key.budget < $1.key.budget }
-                    .map { (search.variant, $0.key.budget, target.score($0.value)) }
-            } else if let index = Knee.index(
-                of: points.map { (Double($0.0), $0.1.demands.hitRate ?? 1) },
-                where: { holdsScreen(points[$0].1) }
-            ) {
-                candidates.append((search.variant, points[index].0, points[index].1.demands.hitRate ?? 1))
-            } else if let first = points.first(where: { holdsScreen($0.1) }) {
-                // A curve that never rises: the smallest budget.
-                candidates.append((search.variant, first.0, first.1.demands.hitRate ?? 1))
-            }
-        }
-        guard var best = candidates.first else { return nil }
-        for candidate in candidates where candidate.score > best.score { best = candidate }
-        return (best.variant, best.budget, options.target == nil ? .knee : .best)
-    }
-}
-
-extension Tune {
-    /// Replays the suggested limit by itself, for pictures of the most interesting trace.
-    package static func shown(
-        _ report: TuneReport,
-        options: TuneOptions,
-        inputs: [@Sendable () throws -> ReplayInput]
-    ) throws -> TunePage.Shown? {
-        let longest = report.traces.indices.max { report.traces[$0].seconds < report.traces[$1].seconds }
-        guard let suggested = report.suggested, let longest, inputs.indices.contains(longest) else { return nil }
-        var replay =
-            options.variants.map { variant in
-                var own = variant
-                own.effort = suggested.effort ?? variant.effort
-                return own
-            }
-            .first { ReplayFlags.pasted($0, byteLimit: suggested.byteLimit) == suggested.flags } ?? options.replay
-        replay.memoryLimit = .bytes(suggested.byteLimit)
-        let input = try Self.open(inputs[longest], for: replay)
-        let result = try Replay(replay).run(input, hooks: ReplayHooks(keepsSeries: true))
-        return TunePage.Shown(report: result.traces[0], series: result.series[0])
     }
 }

@@ -17,9 +17,13 @@ package enum TuneTarget: Sendable, Hashable {
 
     /// Score of a report, larger is nearer to the target.
     func score(_ report: ReplayReport) -> Double {
+        score(hitRate: report.demands.hitRate, blank: report.coverage.blank)
+    }
+
+    func score(hitRate: Double?, blank: Double?) -> Double {
         switch self {
-        case .hitRate: report.demands.hitRate ?? 1
-        case .blank: -(report.coverage.blank ?? 0)
+        case .hitRate: hitRate ?? 1
+        case .blank: -(blank ?? 0)
         }
     }
 }

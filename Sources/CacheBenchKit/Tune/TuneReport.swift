@@ -77,7 +77,7 @@ package struct TuneReport: Encodable, Sendable, Hashable {
         /// Flags of `cachebench replay` that reproduce these figures.
         package var flags: String
         /// Rule that chose the budget. `target` if it is the smallest that meets the target, `knee` without a target,
-        /// `best` if no budget meets the target and this one comes nearest.
+        /// `best` if no budget meets the target and this one comes nearest (``TuneReport/nearest``).
         package var reason: String
 
         init(_ row: Row, flags: String, reason: String) {
@@ -89,6 +89,30 @@ package struct TuneReport: Encodable, Sendable, Hashable {
         var variant: Variant {
             Variant(workers: workers, tileSize: tileSize, compressedShare: compressedShare, storeLimit: storeLimit)
         }
+    }
+
+    /// One limit tried, and what it brings beyond the next smaller one.
+    package struct Step: Encodable, Sendable, Hashable {
+        package var byteLimit: Int
+        @Nullable package var hitRate: Double?
+        @Nullable package var blank: Double?
+        /// Gain of the target's field beyond the step before: more hits, or less blank area, as a fraction. Less than 0
+        /// for a loss; `null` for the first step.
+        @Nullable package var gain: Double?
+    }
+
+    /// The nearest limit replayed with one option changed.
+    package struct Alternative: Encodable, Sendable, Hashable {
+        /// The change in the words of flags.
+        package var change: String
+        /// Flags of `cachebench replay` that reproduce these figures.
+        package var flags: String
+        @Nullable package var hitRate: Double?
+        @Nullable package var blank: Double?
+        @Nullable package var waste: Double?
+        package var meetsTarget: Bool
+        /// Whether it is a prefetch that knows the future, which bounds what better prediction can bring.
+        package var isBound = false
     }
 
     package struct Target: Encodable, Sendable, Hashable {
@@ -108,8 +132,14 @@ package struct TuneReport: Encodable, Sendable, Hashable {
     package var lruAccesses: Int
     /// The knee; `null` if the curve has none.
     @Nullable package var knee: Knee?
-    /// Suggestion; `null` if no replay was finished, or no tried limit holds one screen.
+    /// Suggestion; `null` if no tried limit meets the target or holds one screen, or no replay was finished.
     @Nullable package var suggested: Suggestion?
+    /// The limit nearest to a target that no limit meets; `null` if there is a suggestion, or no limit holds one screen.
+    @Nullable package var nearest: Suggestion?
+    /// Limits with the options of ``nearest`` that hold one screen, smallest first. Empty without it.
+    package var steps: [Step] = []
+    /// ``nearest`` with one option changed at a time. Empty without it.
+    package var alternatives: [Alternative] = []
     /// The budget one step below the suggested one, which misses the target. `null` if there is none.
     @Nullable package var oneStepSmaller: Row?
     @Nullable package var target: Target?
@@ -128,6 +158,20 @@ package struct TuneReport: Encodable, Sendable, Hashable {
 extension TuneReport {
     func isSuggested(_ row: Row) -> Bool {
         row.byteLimit == suggested?.byteLimit && row.variant == suggested?.variant
+    }
+
+    /// The suggestion, or what comes nearest to one.
+    var answer: Suggestion? { suggested ?? nearest }
+
+    func isAnswer(_ row: Row) -> Bool { row.byteLimit == answer?.byteLimit && row.variant == answer?.variant }
+
+    /// The alternative nearest to the target, without a bound; of equals the first.
+    var bestAlternative: Alternative? {
+        let isBlank = target?.field == "blank"
+        func score(_ one: Alternative) -> Double { isBlank ? -(one.blank ?? 0) : one.hitRate ?? 1 }
+        return alternatives.filter { !$0.isBound }.reduce(nil as Alternative?) { best, one in
+            best.map { score(one) > score($0) ? one : $0 } ?? one
+        }
     }
 
     /// Largest plain LRU whose tiles fit a limit. Sizes are arbitrary: their bytes may overflow.

@@ -203,7 +203,7 @@ import Testing
         var variants: [TuneReport.Variant] = []
         for row in report.rows where !variants.contains(row.variant) { variants.append(row.variant) }
         #expect(variants.count == 3 * max(options.compressedShares.count, 1))
-        let suggested = try #require(report.suggested)
+        let suggested = try #require(report.answer)
         var answers: [(limit: Int, variant: TuneReport.Variant)] = []
         for variant in variants {
             let rows = report.rows.filter { $0.variant == variant }.sorted { $0.byteLimit > $1.byteLimit }
@@ -214,7 +214,8 @@ import Testing
             #expect(suggested.byteLimit == least && suggested.reason == "target")
             #expect(suggested.variant == answers.first { $0.limit == least }?.variant)
         }
-        let row = try #require(report.rows.first(where: report.isSuggested))
+        #expect((report.suggested == nil) == (options.target != nil && answers.isEmpty))
+        let row = try #require(report.rows.first(where: report.isAnswer))
         #expect(row.shortfallBytes == 0 && row.hitRate == suggested.hitRate && row.blank == suggested.blank)
         if options.target == nil {
             // No variant's knee has more hits, as far as its best row shows.
@@ -244,12 +245,13 @@ import Testing
                 }
             }
         }
-        // The page draws only the suggested variant, and marks one row.
+        // The page draws only the variant of the answer, and marks one row.
         let page = try TunePage.text(report)
+        let mark = report.suggested == nil ? "nearest" : "suggested"
         #expect(
-            page.components(separatedBy: "<tr class=\"marked\"><td class=\"name\">tilecache (suggested)").count == 2
+            page.components(separatedBy: "<tr class=\"marked\"><td class=\"name\">tilecache (\(mark))").count == 2
         )
-        let own = report.policies.filter { $0.policy == "oracle" && $0.variant == report.suggested?.variant }
+        let own = report.policies.filter { $0.policy == "oracle" && $0.variant == report.answer?.variant }
         #expect(page.components(separatedBy: "<title>oracle: ").count - 1 == 2 * own.count)
     }
 

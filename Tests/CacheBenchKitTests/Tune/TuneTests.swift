@@ -129,18 +129,6 @@ import TileCache
         }
     }
 
-    @Test func whatCannotBeReachedSaysSo() throws {
-        var options = ReplayOptions()
-        options.duration = 3_000_000_000
-        var tuning = TuneOptions(replay: options, target: .hitRate(1))
-        tuning.budgets = [.bytes(8 << 20), .bytes(16 << 20)]
-        tuning.policies = []
-        let shared = options
-        let report = try Tune(tuning, inputs: [{ try ReplayInput(lively: shared) }]).run()
-        #expect(report.suggested?.reason == "best" && report.oneStepSmaller == nil)
-        #expect(report.rows.count > 2)
-    }
-
     /// Each tile size has a ceiling of its own, whichever comes first.
     @Test func theOrderOfTileSizesChangesNoRow() throws {
         var options = ReplayOptions()

@@ -15,7 +15,7 @@ package enum TunePage {
         let seconds = report.traces.reduce(0) { $0 + $1.seconds }
         var page = Page(
             title: report.suggested.map { "Use a memory limit of \(MemoryLimit.bytes($0.byteLimit).shown)" }
-                ?? "No memory limit found",
+                ?? MissedTarget(report)?.title ?? "No memory limit found",
             lead: TuneText.reason(report) + " \(count: report.traces.count) "
                 + (report.traces.count == 1 ? "trace" : "traces") + ", \(seconds: seconds)."
                 + (report.interrupted ? " Interrupted: this is what had been found." : "")
@@ -36,10 +36,12 @@ package enum TunePage {
             }
             page.command("cachebench replay " + suggested.flags)
         }
+        MissedTarget(report)?.add(to: &page)
         addCurves(report, to: &page)
         addTable(report, to: &page)
         if let shown {
-            page.heading("At the suggested limit: \(shown.report.trace.name)", id: "suggested")
+            let name = report.suggested == nil ? "nearest" : "suggested"
+            page.heading("At the \(name) limit: \(shown.report.trace.name)", id: "suggested")
             ReplayPictures(report: shown.report, series: shown.series).add(to: &page)
         }
         return page.text(
@@ -60,28 +62,29 @@ package enum TunePage {
         let options = all.filter { option in
             Set(report.rows.map(option.value)).count > 1 || (option.name == "effort" && report.maximumWaste != nil)
         }
+        let mark = report.suggested == nil ? " (nearest)" : " (suggested)"
         page.table(
             "Budgets tried",
             columns: ["policy", "limit", "hits", "blank", "waste", "sharp", "peak", "target"] + options.map(\.name),
             cells: (report.rows + report.policies).map { row in
                 ([
                     row.policy
-                        + (report.isSuggested(row) && row.policy == report.rows.first?.policy ? " (suggested)" : ""),
+                        + (report.isAnswer(row) && row.policy == report.rows.first?.policy ? mark : ""),
                     Figures.bytes(row.byteLimit), Figures.percent(row.hitRate), Figures.percent(row.blank),
                     Figures.percent(row.waste), Figures.percent(row.sharp), Figures.bytes(row.peakBytes),
                     row.shortfallBytes > 0
                         ? "too small" : row.meetsTarget.map { $0 ? "met" : "missed" } ?? Figures.none,
                 ] + options.map { $0.value(row) }).map { Page.Cell($0) }
             },
-            marked: report.rows.firstIndex(where: report.isSuggested),
+            marked: report.rows.firstIndex(where: report.isAnswer),
             extra: options.isEmpty ? ["sharp", "peak", "target"] : ["waste", "sharp", "peak", "target", "blank"]
         )
     }
 
     private static func addCurves(_ report: TuneReport, to page: inout Page) {
         let variants = variantCurves(report)
-        // Of several variants the suggested one is shown, with its own baseline and oracle.
-        let shown = variants.first { $0.rows.contains(where: report.isSuggested) } ?? variants.first
+        // Of several variants that of the answer is shown, with its own baseline and oracle.
+        let shown = variants.first { $0.rows.contains(where: report.isAnswer) } ?? variants.first
         let own = shown?.rows ?? []
         let beside = report.policies.filter { $0.variant == own.first?.variant }
         let largest = Double((report.rows + report.policies).map(\.byteLimit).max() ?? 1)
@@ -113,10 +116,11 @@ package enum TunePage {
             )
         }
         var marks: [ChartRule] = []
-        if let suggested = report.suggested {
-            marks.append(ChartRule(value: Double(suggested.byteLimit), name: "suggested", style: "answer"))
+        if let answer = report.answer {
+            let name = report.suggested == nil ? "nearest" : "suggested"
+            marks.append(ChartRule(value: Double(answer.byteLimit), name: name, style: "answer"))
         }
-        if let knee = report.knee, knee.byteLimit != report.suggested?.byteLimit {
+        if let knee = report.knee, knee.byteLimit != report.answer?.byteLimit {
             marks.append(ChartRule(value: Double(knee.byteLimit), name: "knee", style: "rule"))
         }
         var levels: [ChartRule] = []
@@ -141,8 +145,8 @@ package enum TunePage {
             let rest = variants.count - drawn.count
             page.picture(
                 "Hit rate by memory limit, of each set of options",
-                sentence: "Each line is one combination of options; the suggested limit is "
-                    + "\(report.suggested.map { Figures.bytes($0.byteLimit) } ?? Figures.none)."
+                sentence: "Each line is one combination of options."
+                    + (report.suggested.map { " The suggested limit is \(bytes: $0.byteLimit)." } ?? "")
                     + (rest > 0 ? " \(count: rest) more are in the table." : ""),
                 draw: LineChart(
                     x: budget,
@@ -188,15 +192,15 @@ package enum TunePage {
     }
 
     private static func sentence(_ report: TuneReport, _ beside: [TuneReport.Row]) -> String {
-        guard let suggested = report.suggested else { return TuneText.reason(report) }
-        guard suggested.hitRate != nil else { return "There were no demands." }
-        var text = "At \(bytes: suggested.byteLimit) \(percent: suggested.hitRate) of demands are hits"
-        if let oracle = beside.last(where: { $0.policy == "oracle" && $0.byteLimit <= suggested.byteLimit }) {
+        guard let answer = report.answer else { return TuneText.reason(report) }
+        guard answer.hitRate != nil else { return "There were no demands." }
+        var text = "At \(bytes: answer.byteLimit) \(percent: answer.hitRate) of demands are hits"
+        if let oracle = beside.last(where: { $0.policy == "oracle" && $0.byteLimit <= answer.byteLimit }) {
             text +=
                 "; an oracle that knows the future reaches \(percent: oracle.hitRate) with "
                 + Figures.bytes(oracle.byteLimit)
         }
-        if let lru = report.largestLRU(within: suggested.byteLimit) {
+        if let lru = report.largestLRU(within: answer.byteLimit) {
             text +=
                 "; plain LRU of as many bytes of decoded tiles, without prefetch, would hit "
                 + "\(percent: lru.demandHitRate) if loads took no time"

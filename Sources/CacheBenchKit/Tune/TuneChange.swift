@@ -1,0 +1,93 @@
+import TileCache
+
+/// One change of a replay's options, for a target that no limit meets.
+///
+/// Each change is replayed, so that a report names what helped in these traces, not what might.
+struct TuneChange {
+    /// The change in the words of flags.
+    var text: String
+    var options: ReplayOptions
+    /// Whether loads take less time.
+    var isFaster = false
+    /// Whether it only bounds what a better prediction can bring.
+    var isBound = false
+
+    /// All changes that have an effect, each of the same options.
+    ///
+    /// - Parameters:
+    ///   - variant: Options of the nearest limit.
+    ///   - effort: Its effort, lowered for a maximum of waste.
+    static func all(of variant: ReplayOptions, effort: Double, _ tuning: TuneOptions) -> [TuneChange] {
+        var base = variant
+        base.effort = effort
+        let changes = [
+            moreWorkers(base), fasterLoads(base), noMaximum(base, variant.effort), moreEffort(base, tuning),
+            anyAllowance(base), coarserLevel(base), oracle(base, tuning),
+        ]
+        return changes.compactMap { $0 }
+    }
+
+    private static func moreWorkers(_ base: ReplayOptions) -> TuneChange? {
+        guard base.workers < 255 else { return nil }
+        var options = base
+        options.workers = min(2 * base.workers, 255)
+        return TuneChange(text: "--workers \(options.workers)", options: options)
+    }
+
+    /// Half the latency, twice the bandwidth. Recorded times stay as they are.
+    private static func fasterLoads(_ base: ReplayOptions) -> TuneChange? {
+        guard let latency = base.loadLatency else { return nil }
+        var options = base
+        options.loadLatency = latency / 2
+        var text = latency > 0 ? "--load-latency \(Figures.time(Double(latency / 2) / 1e6, unit: "ms"))" : ""
+        switch base.loadTimes {
+        case .constant, .longTail: break
+        case .bandwidth(let bytes):
+            options.loadTimes = .bandwidth(2 * bytes)
+            text += (text.isEmpty ? "" : " ") + "--load-times \(options.loadTimes)"
+        case .file: return nil
+        }
+        return text.isEmpty ? nil : TuneChange(text: text, options: options, isFaster: true)
+    }
+
+    /// The effort that a maximum of waste has lowered.
+    private static func noMaximum(_ base: ReplayOptions, _ effort: Double) -> TuneChange? {
+        guard base.effort < effort else { return nil }
+        var options = base
+        options.effort = effort
+        return TuneChange(text: "no --maximum-waste", options: options)
+    }
+
+    private static func moreEffort(_ base: ReplayOptions, _ tuning: TuneOptions) -> TuneChange? {
+        guard base.prefetch.takesEffort, base.effort < 1, tuning.maximumWaste == nil,
+            case .priced(let terms) = base.allowance, terms.price == nil, terms.effort == nil
+        else { return nil }
+        var options = base
+        options.effort = 1
+        return TuneChange(text: "--effort 1", options: options)
+    }
+
+    /// Without the ceilings of an allowance; its price stays.
+    private static func anyAllowance(_ base: ReplayOptions) -> TuneChange? {
+        guard base.prefetch != .none else { return nil }
+        var terms = PrefetchTerms()
+        if case .priced(let own) = base.allowance { (terms.price, terms.effort) = (own.price, own.effort) }
+        guard base.allowance != .priced(terms) else { return nil }
+        var options = base
+        options.allowance = .priced(terms)
+        return TuneChange(text: "no ceiling of prefetches", options: options)
+    }
+
+    private static func coarserLevel(_ base: ReplayOptions) -> TuneChange? {
+        guard base.levelBias <= 7 else { return nil }
+        var options = base
+        options.levelBias += 1
+        return TuneChange(text: "--level-bias \(Figures.plain(options.levelBias))", options: options)
+    }
+
+    /// Bounds what a better prediction can bring: destinations, profiles. Slow, so only if it is drawn anyway.
+    private static func oracle(_ base: ReplayOptions, _ tuning: TuneOptions) -> TuneChange? {
+        guard tuning.policies.contains(.oracle), base.prefetch != .oracle else { return nil }
+        return TuneChange(text: "a prefetch that knows the future", options: base.with(.oracle), isBound: true)
+    }
+}
