@@ -44,7 +44,8 @@ public struct PanTraceScene: Hashable, Sendable {
     ///   - header: Header of the trace.
     ///   - overrides: Flags, which override it.
     ///   - name: Name of the trace for messages.
-    /// - Throws: ``PanTraceError`` if neither has a valid viewport or world.
+    /// - Throws: ``PanTraceError`` if neither has a valid viewport or world, or if a header's sizes put more than
+    ///   ``mostTiles`` tiles on the screen.
     public init(
         _ header: PanTraceHeader,
         overrides: PanTraceOverrides = PanTraceOverrides(),
@@ -71,5 +72,23 @@ public struct PanTraceScene: Hashable, Sendable {
         worldHeight = Int(world.height)
         wrapsX = overrides.wrapsX ?? header.wrapsX
         tileSize = overrides.tileSize ?? header.tileSize
+        // A trace of a few bytes must not choose how long its replay takes.
+        guard Self.tiles(on: viewport, tileSize: tileSize) > Double(Self.mostTiles) else { return }
+        guard overrides.tileSize != nil, overrides.viewport != nil else {
+            throw PanTraceError(
+                kind: .badHeader,
+                file: name,
+                line: nil,
+                expected: "at most \(Self.mostTiles) tiles on the screen, or both --tile-size and --viewport",
+                found: "tiles of \(tileSize) pixels in a viewport of \(viewport.width) x \(viewport.height)"
+            )
+        }
+    }
+
+    /// Maximum number of tiles on the screen at 1:1 for the sizes of a header: those of 64 pixels in 8192 x 8192.
+    public static let mostTiles = 16_384
+
+    private static func tiles(on viewport: PanTraceHeader.Size, tileSize: Int) -> Double {
+        (viewport.width / Double(tileSize)).rounded(.up) * (viewport.height / Double(tileSize)).rounded(.up)
     }
 }
