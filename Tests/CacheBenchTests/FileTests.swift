@@ -180,7 +180,7 @@ struct FileTests {
             let (process, outputs) = try startUnblocked([
                 "generate", "--preset", "map", "--duration", "8760h", "--output", path,
             ])
-            let limit = Date(timeIntervalSinceNow: 60)
+            let limit = Date(timeIntervalSinceNow: 600)
             while try names().isEmpty, Date() < limit { usleep(1000) }
             kill(process.processIdentifier, number)
             process.waitUntilExit()
@@ -263,7 +263,7 @@ struct FileTests {
             let url = "http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))/capabilities.xml"
             let (process, outputs) = try startUnblocked(["replay", "--source", "wmts:\(url)"])
             var client = pollfd(fd: server, events: Int16(POLLIN), revents: 0)
-            #expect(poll(&client, 1, 60_000) == 1)
+            #expect(poll(&client, 1, 600_000) == 1)
             kill(process.processIdentifier, SIGINT)
             process.waitUntilExit()
             #expect(try outputs.outcome(of: process).code == -SIGINT)
@@ -274,7 +274,7 @@ struct FileTests {
             let (process, outputs) = try startUnblocked(farm("--duration", "90s"))
             let folder = "cachebench-farm-\(process.processIdentifier)"
             let place = FileManager.default.temporaryDirectory.appendingPathComponent(folder).path
-            let limit = Date(timeIntervalSinceNow: 60)
+            let limit = Date(timeIntervalSinceNow: 600)
             while try processes(with: folder + "/report") < 2, Date() < limit { usleep(20_000) }
             #expect(FileManager.default.fileExists(atPath: place))
             kill(process.processIdentifier, number)

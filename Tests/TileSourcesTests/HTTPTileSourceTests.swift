@@ -157,7 +157,10 @@ struct HTTPTileSourceTests {
             scene: try PanTraceScene(BuiltInSession().header, overrides: options.overrides, name: "pan"),
             samples: PanSampleList(samples)
         )
-        let result = try Replay(options, source: replaySource).run(input)
+        let hooks = ReplayHooks(noteFrame: { cache, _ in
+            #expect(settled { cache.statistics.loads.finished > 0 && source.statistics.failures[.status] != nil })
+        })
+        let result = try Replay(options, source: replaySource).run(input, hooks: hooks)
         let counts = try #require(result.traces[0].tileSource)
         #expect(!result.wasStopped && result.traces[0].loads.finished > 0)
         #expect((counts.failures["status"] ?? 0) > 0 && counts.attempts > 0)

@@ -67,7 +67,18 @@ import Testing
         let source = try makeFolder()
         let path = trace(world: "512x512")
         let options = options()
-        let result = try Replay(options, source: replaySource(source)).run(ReplayInput(path: path, options: options))
+        let result = try Replay(options, source: replaySource(source)).run(
+            ReplayInput(path: path, options: options),
+            hooks: ReplayHooks(noteFrame: { cache, _ in
+                // All tiles of the first frames, the missing and the damaged one among them.
+                #expect(
+                    settled {
+                        let loads = cache.statistics.loads
+                        return loads.finished > 30 && loads.absent == 1 && loads.failed == 1
+                    }
+                )
+            })
+        )
         let report = result.traces[0]
         let counts = try #require(report.tileSource)
         #expect(counts.address == "xyz:\(folder.path)" && counts.loads == source.statistics.loads)

@@ -76,6 +76,7 @@ struct RealReplay {
                 recorder.note(frame, drawn.coverage, neededTiles: view.neededTileCount)
                 if course.tally.frames % 4 == 0 { recorder.note(frame, of: cache.statistics) }
             }
+            hooks.noteFrame?(cache, layer)
             if course.isStopped(after: frame) { break }
         }
         memory.sample()

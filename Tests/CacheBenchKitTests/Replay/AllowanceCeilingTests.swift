@@ -19,7 +19,10 @@ import TileCache
         change(&options)
         let shared = options
         let starts = Starts()
-        let hooks = ReplayHooks(noteStart: { isDemand, time in if !isDemand { starts.add(time) } })
+        let hooks = ReplayHooks(
+            noteFrame: { cache, _ in #expect(eventually { cache.statistics.loads.started > 0 }) },
+            noteStart: { isDemand, time in if !isDemand { starts.add(time) } }
+        )
         let result = try Replay(options).run([{ try ReplayInput(builtIn: shared) }], hooks: hooks)
         return (result.total, starts.all)
     }
@@ -107,6 +110,7 @@ import TileCache
             $0.duration = 20_000_000_000
         }
         #expect(real.total.prefetch.started == 0 && real.total.prefetch.requests == 0)
+        // The first frame needs tiles, whatever is allowed.
         #expect(real.total.loads.started > 0)
     }
 }

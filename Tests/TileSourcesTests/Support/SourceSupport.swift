@@ -103,9 +103,9 @@ final class Record<Element: Sendable>: Sendable {
     var count: Int { elements.withLock { $0.count } }
 }
 
-/// Waits until a condition holds, half a minute at most. Timings decide nothing.
+/// Waits until a condition holds. The bound, ten minutes at least, only ends a run that hangs.
 func settled(_ condition: () -> Bool) -> Bool {
-    for _ in 0..<30_000 {
+    for _ in 0..<600_000 {
         if condition() { return true }
         usleep(1000)
     }
