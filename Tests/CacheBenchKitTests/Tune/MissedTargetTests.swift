@@ -20,7 +20,7 @@ import TileCache
 
     private var short: ReplayOptions {
         var options = ReplayOptions()
-        options.duration = 2_500_000_000
+        options.duration = 3_000_000_000
         return options
     }
 
@@ -32,7 +32,7 @@ import TileCache
         #expect(nearest.reason == "best")
         // Of the limits that hold a screen the nearest to the target, the smallest of equals.
         let fitting = report.rows.filter { $0.shortfallBytes == 0 }
-        #expect(fitting.count >= 2)
+        #expect(fitting.count > 2)
         let scores = fitting.map { target.score(hitRate: $0.hitRate, blank: $0.blank) }
         let best = try #require(scores.max())
         #expect(best < target.score(hitRate: 1, blank: 0))
@@ -86,7 +86,7 @@ import TileCache
     @Test func whatMeetsTheTargetIsNamed() throws {
         // Slow loads: no memory makes up for them.
         var slow = short
-        slow.loadLatency = 100_000_000
+        slow.loadLatency = 1_000_000_000
         let missed = try tune(.hitRate(1), slow)
         let base = try #require(missed.nearest?.hitRate)
         let best = try #require(missed.bestAlternative)
