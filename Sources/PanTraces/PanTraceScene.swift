@@ -75,18 +75,21 @@ public struct PanTraceScene: Hashable, Sendable {
         // A trace of a few bytes must not choose how long its replay takes.
         guard Self.tiles(on: viewport, tileSize: tileSize) > Double(Self.mostTiles) else { return }
         guard overrides.tileSize != nil, overrides.viewport != nil else {
+            let size = "\(Self.text(viewport.width))x\(Self.text(viewport.height))"
             throw PanTraceError(
                 kind: .badHeader,
                 file: name,
                 line: nil,
                 expected: "at most \(Self.mostTiles) tiles on the screen, or both --tile-size and --viewport",
-                found: "tiles of \(tileSize) pixels in a viewport of \(viewport.width) x \(viewport.height)"
+                found: "tiles of \(tileSize) pixels in a viewport of \(size)"
             )
         }
     }
 
     /// Maximum number of tiles on the screen at 1:1 for the sizes of a header: those of 64 pixels in 8192 x 8192.
     public static let mostTiles = 16_384
+
+    private static func text(_ side: Double) -> String { side == side.rounded() ? "\(Int(side))" : "\(side)" }
 
     private static func tiles(on viewport: PanTraceHeader.Size, tileSize: Int) -> Double {
         (viewport.width / Double(tileSize)).rounded(.up) * (viewport.height / Double(tileSize)).rounded(.up)
