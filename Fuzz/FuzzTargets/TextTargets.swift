@@ -42,9 +42,9 @@ func fuzzWords(_ bytes: UnsafeRawBufferPointer) {
     }
     var readings = MemoryReadings()
     readings.takePressure(text)
-    readings.takeGroup(limits: [text, "max"], current: text, statistics: text)
-    _ = readings.level
-    _ = MemoryReadings.groupFolders(text)
+    for version in [ControlGroups.Version.one, .two] { readings.takeGroup(version) { _ in text } }
+    _ = readings.level(since: MemoryReadings.Events())
+    _ = ControlGroups(groups: text, mounts: text)
 }
 
 /// A line with a check, one with a tolerance, and a report. A report is never worse than itself.

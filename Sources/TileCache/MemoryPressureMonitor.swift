@@ -2,9 +2,12 @@ import Dispatch
 
 /// Lowers a cache's limit in force under memory pressure, as long as this object exists.
 ///
-/// On Linux it reads the process's control group (version 2: `memory.max`, `memory.high`, `memory.current`,
-/// `memory.pressure`) and `/proc/pressure/memory` once a second; on Apple systems it receives the system's
-/// notifications. A warning halves the limit in force, critical pressure quarters it: the coldest tiles are evicted at
+/// On Linux it reads the process's control group and those around it once a second (version 1, version 2 or both, wherever
+/// they are mounted); on Apple systems it receives the system's notifications. On Linux memory is short if the group's
+/// processes wait for it 10 percent of the time (`memory.pressure`; the machine's figures if the group has none), or 1
+/// percent while memory is reclaimed at a limit (`memory.events`), or if 85 percent of a limit are in use beside file
+/// contents that can be dropped. It is critical if all processes wait 10 percent of the time, at 95 percent of a limit,
+/// and after a process was killed for memory. A warning halves the limit in force, critical pressure quarters it: the coldest tiles are evicted at
 /// once, leased ones when they are released. After the pressure the limit grows back by half of its size at a time,
 /// five seconds apart. It also does if this object is released. A program that detects pressure by other means calls
 /// ``TileCache/noteMemoryPressure(_:)``.
@@ -33,7 +36,14 @@ public final class MemoryPressureMonitor: @unchecked Sendable {
 
     /// Starts to watch the system for a cache, which it does not keep alive.
     public convenience init(of cache: TileCache) {
-        self.init(of: cache, every: .seconds(1)) { SystemMemory.readings().level }
+        let events = Lock<MemoryReadings.Events?>(nil)
+        self.init(of: cache, every: .seconds(1)) {
+            let readings = SystemMemory.readings()
+            return events.withLock { earlier in
+                defer { earlier = readings.events }
+                return readings.level(since: earlier)
+            }
+        }
     }
 
     /// - Parameter level: Reads the level at each interval, on Linux.

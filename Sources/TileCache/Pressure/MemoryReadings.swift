@@ -6,9 +6,20 @@ struct MemoryReadings: Sendable, Hashable {
     /// Largest use of the process's group and its ancestors, each as a part of its own limit, without file contents that
     /// the system can drop. The use of other processes in a group counts.
     var use = 0.0
-    /// Percent of the last ten seconds in which some, or all, processes waited for memory.
+    /// Percent of the last ten seconds in which some, or all, processes waited for memory: those of the process's group,
+    /// or of the machine if the group has no figures.
     var some = 0.0
     var all = 0.0
+    /// Events of the process's group and its ancestors.
+    var events = Events()
+
+    /// Counts of what happened at a group's own limits since it was made. They say nothing on the groups within it.
+    struct Events: Sendable, Hashable {
+        /// Times that memory was reclaimed at a limit. Often of file contents, which costs nothing.
+        var reclaims = 0
+        /// Times that nothing was left to reclaim, and processes that were killed.
+        var failures = 0
+    }
 
     /// Fractions of the limit at which memory is short and critical. Chosen so that a cache shrinks before the system
     /// kills processes, which it does at the limit.
@@ -18,10 +29,22 @@ struct MemoryReadings: Sendable, Hashable {
     /// first, little work is done from the second.
     static let warningStall = 10.0
     static let criticalStall = 10.0
+    /// The same for a group that has just reclaimed memory at a limit: the mean of ten seconds lags behind.
+    static let reclaimingStall = 1.0
 
-    var level: MemoryPressureMonitor.Level {
-        if use >= Self.criticalUse || all >= Self.criticalStall { return .critical }
-        return use >= Self.warningUse || some >= Self.warningStall ? .warning : .normal
+    /// Level of pressure.
+    ///
+    /// Stalls and events first: file contents fill any group without harm. What cannot be dropped counts as well, since a
+    /// group without swap does not stall before its processes are killed.
+    ///
+    /// - Parameter earlier: Events of the reading before; `nil` if this is the first.
+    func level(since earlier: Events?) -> MemoryPressureMonitor.Level {
+        let earlier = earlier ?? events
+        if all >= Self.criticalStall || events.failures > earlier.failures || use >= Self.criticalUse {
+            return .critical
+        }
+        let stall = events.reclaims > earlier.reclaims ? Self.reclaimingStall : Self.warningStall
+        return some >= stall || use >= Self.warningUse ? .warning : .normal
     }
 
     /// Reads a pressure file (`/proc/pressure/memory` or a group's `memory.pressure`): `some avg10=0.12 avg60=0.00
@@ -41,33 +64,57 @@ struct MemoryReadings: Sendable, Hashable {
     /// Reads the files of a group.
     ///
     /// - Parameters:
-    ///   - limits: `memory.max` and `memory.high`: a number of bytes, or `max`.
-    ///   - current: `memory.current`, the bytes in use.
-    ///   - statistics: `memory.stat`, which tells how many of them can be dropped.
-    mutating func takeGroup(limits: [String], current: String, statistics: String) {
-        guard let own = limits.compactMap(Self.number).min() else { return }
-        limit = min(limit ?? .max, own)
-        guard let bytes = Self.number(current), own > 0 else { return }
-        var reclaimable = 0
-        for line in statistics.split(separator: "\n") {
-            let words = line.split(separator: " ")
-            if words.count == 2, words[0] == "inactive_file" { reclaimable = Int(words[1]) ?? 0 }
-        }
-        use = max(use, Double(bytes - max(reclaimable, 0)) / Double(own))
+    ///   - version: Version of its hierarchy.
+    ///   - isOwn: Whether it is the process's own and not one around it.
+    ///   - file: Contents of a file of the group; `nil` if there is none.
+    mutating func takeGroup(_ version: ControlGroups.Version, isOwn: Bool = true, file: (String) -> String?) {
+        let statistics = Self.counts(file("memory.stat"))
+        takeEvents(version, isOwn: isOwn, file)
+        let limits =
+            version == .two
+            ? ["memory.max", "memory.high"].map { file($0).flatMap(Self.number) }
+            : [file("memory.limit_in_bytes").flatMap(Self.number)]
+        // What version 1 writes for none.
+        func isLimit(_ bytes: Int) -> Bool { bytes < 1 << 60 }
+        // Also of ancestors that are not visible.
+        let around = version == .one ? statistics["hierarchical_memory_limit"].map { [$0] } ?? [] : []
+        for bytes in limits.compactMap({ $0 }) + around where isLimit(bytes) { limit = min(limit ?? .max, bytes) }
+        guard let own = limits.compactMap({ $0 }).filter(isLimit).min(), own > 0,
+            let used = file(version == .two ? "memory.current" : "memory.usage_in_bytes").flatMap(Self.number)
+        else { return }
+        use = max(use, Double(max(used - Self.droppable(statistics, version), 0)) / Double(own))
     }
 
-    /// Folders of a process's control group and its ancestors, innermost first. From `/proc/self/cgroup`, the line
-    /// `0::/some/path` of version 2. Empty if there is none.
-    static func groupFolders(_ text: String) -> [String] {
-        guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("0::/") }) else { return [] }
-        var parts = line.dropFirst("0::".count).split(separator: "/")
-        // The group is outside of the process's namespace.
-        guard !parts.contains("..") else { return ["/sys/fs/cgroup"] }
-        var folders: [String] = []
-        while true {
-            folders.append(parts.reduce("/sys/fs/cgroup") { $0 + "/" + $1 })
-            if parts.popLast() == nil { return folders }
+    /// File contents that need not be written before they are dropped, however recently they were used. Pages of shared
+    /// memory are not on the lists of files.
+    private static func droppable(_ statistics: [Substring: Int], _ version: ControlGroups.Version) -> Int {
+        let prefix = version == .two ? "" : "total_"
+        func sum(_ names: String...) -> Int { names.reduce(0) { $0 + (statistics[Substring(prefix + $1)] ?? 0) } }
+        let written = version == .two ? sum("file_dirty", "file_writeback") : sum("dirty", "writeback")
+        return max(sum("inactive_file", "active_file") - written, 0)
+    }
+
+    private mutating func takeEvents(_ version: ControlGroups.Version, isOwn: Bool, _ file: (String) -> String?) {
+        switch version {
+        case .two:
+            // The other file has the events of all groups within, a neighbour's among them.
+            let counts = Self.counts(file("memory.events.local") ?? (isOwn ? file("memory.events") : nil))
+            events.reclaims += (counts["high"] ?? 0) + (counts["max"] ?? 0)
+            events.failures += (counts["oom"] ?? 0) + (counts["oom_kill"] ?? 0)
+        case .one:
+            events.reclaims += file("memory.failcnt").flatMap(Self.number) ?? 0
+            events.failures += Self.counts(file("memory.oom_control"))["oom_kill"] ?? 0
         }
+    }
+
+    /// Lines of a name and a number.
+    private static func counts(_ text: String?) -> [Substring: Int] {
+        var counts: [Substring: Int] = [:]
+        for line in (text ?? "").split(separator: "\n") {
+            let words = line.split(separator: " ")
+            if words.count == 2, let value = Int(words[1]), value >= 0, value < 1 << 62 { counts[words[0]] = value }
+        }
+        return counts
     }
 
     private static func number(_ text: String) -> Int? {
@@ -78,8 +125,8 @@ struct MemoryReadings: Sendable, Hashable {
 }
 
 extension ByteCount {
-    /// Suggests a byte limit for the machine. An eighth of the available memory, 16 to 512 MiB. In a container, of the
-    /// container's limit.
+    /// Suggests a byte limit for the machine. An eighth of the available memory, 16 to 512 MiB. In a control group or a
+    /// container, of the least limit of it and the groups around it (versions 1 and 2).
     public static var automatic: ByteCount {
         automatic(physical: SystemMemory.physicalBytes, container: SystemMemory.readings().limit)
     }

@@ -23,37 +23,32 @@ enum SystemMemory {
     static func readings(root: String = "") -> MemoryReadings {
         var readings = MemoryReadings()
         #if os(Linux) || os(Android)
-            let folders = MemoryReadings.groupFolders(contents(of: root + "/proc/self/cgroup") ?? "")
-                .map { root + $0 }
-            for folder in folders {
-                readings.takeGroup(
-                    limits: ["memory.max", "memory.high"].compactMap { contents(of: folder + "/" + $0) },
-                    current: contents(of: folder + "/memory.current") ?? "",
-                    statistics: contents(of: folder + "/memory.stat") ?? ""
-                )
+            let groups = ControlGroups(
+                groups: contents(of: root + "/proc/self/cgroup") ?? "",
+                mounts: contents(of: root + "/proc/self/mountinfo")
+            )
+            for (place, folder) in groups.memory.enumerated() {
+                readings.takeGroup(folder.version, isOwn: place == 0) { contents(of: root + folder.path + "/" + $0) }
             }
-            if let folder = folders.first, let text = contents(of: folder + "/memory.pressure") {
-                readings.takePressure(text)
-            }
-            if let text = contents(of: root + "/proc/pressure/memory") { readings.takePressure(text) }
+            // The machine's processes may wait where those of the group do not: a neighbour at its own limit does.
+            let own = groups.unified.flatMap { contents(of: root + $0 + "/memory.pressure") }
+            if let text = own ?? contents(of: root + "/proc/pressure/memory") { readings.takePressure(text) }
         #endif
         return readings
     }
 
-    /// First 16 KiB of a small text file; `nil` if it cannot be read.
+    /// A small text file, up to 1 MiB of it; `nil` if it cannot be read.
     private static func contents(of path: String) -> String? {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
         defer { close(file) }
-        var bytes = [UInt8](repeating: 0, count: 16_384)
-        var count = 0
-        while count < bytes.count {
-            let got = bytes.withUnsafeMutableBytes { buffer in
-                read(file, buffer.baseAddress.map { $0 + count }, buffer.count - count)
-            }
+        var bytes: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 4096)
+        while bytes.count < 1 << 20 {
+            let got = part.withUnsafeMutableBytes { read(file, $0.baseAddress, $0.count) }
             if got <= 0 { break }
-            count += got
+            bytes += part[..<got]
         }
-        return String(decoding: bytes.prefix(count), as: UTF8.self)
+        return String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -18,50 +18,114 @@ import Testing
         #expect(readings.some == some && readings.all == all)
     }
 
-    @Test(
-        arguments: [
-            ("0::/user.slice/app.scope\n", ["/user.slice/app.scope", "/user.slice", ""]),
-            ("0::/\n", [""]),
-            ("12:memory:/docker/abc\n0::/docker/abc\n", ["/docker/abc", "/docker", ""]),
-            ("0::/../../other\n", [""]),
-            ("1:name=systemd:/x\n", []),
-            ("", []),
-        ] as [(String, [String])]
-    ) func groupsAreFound(text: String, folders: [String]) {
-        #expect(MemoryReadings.groupFolders(text) == folders.map { "/sys/fs/cgroup" + $0 })
+    private func take(_ readings: inout MemoryReadings, _ version: ControlGroups.Version, _ files: [String: String]) {
+        readings.takeGroup(version) { files[$0] }
     }
 
     @Test func theLeastLimitCounts() {
         var readings = MemoryReadings()
-        func take(_ limits: String...) { readings.takeGroup(limits: limits, current: "", statistics: "") }
-        take("max\n", "", "-5\n", "1 2\n", "99999999999999999999\n")
+        for text in ["max\n", "", "-5\n", "1 2\n", "99999999999999999999\n"] {
+            take(&readings, .two, ["memory.max": text])
+            take(&readings, .one, ["memory.limit_in_bytes": text])
+        }
+        // What version 1 writes for none, on pages of 4 and 64 KiB.
+        for text in ["9223372036854771712\n", "9223372036854710272\n"] {
+            take(&readings, .one, ["memory.limit_in_bytes": text, "memory.stat": "hierarchical_memory_limit \(text)"])
+        }
         #expect(readings.limit == nil)
-        take("536870912\n", "max\n")
-        take("1073741824\n", "268435456\n")
-        take("1073741824\n")
+        take(&readings, .two, ["memory.max": "536870912\n", "memory.high": "max\n"])
+        #expect(readings.limit == 536_870_912)
+        take(&readings, .two, ["memory.max": "1073741824\n", "memory.high": "268435456\n"])
+        take(&readings, .two, ["memory.max": "1073741824\n"])
         #expect(readings.limit == 268_435_456 && readings.use == 0)
+        take(&readings, .one, ["memory.limit_in_bytes": "134217728\n"])
+        #expect(readings.limit == 134_217_728)
+        // That of a group around it which is not visible.
+        let text = "cache 5\nhierarchical_memory_limit 67108864\nhierarchical_memsw_limit 9223372036854771712\n"
+        take(&readings, .one, ["memory.limit_in_bytes": "134217728\n", "memory.stat": text])
+        #expect(readings.limit == 67_108_864)
     }
 
+    /// Use without file contents that can be dropped, in both versions: 200,000 on both lists, and others that cannot.
     @Test(arguments: [
         (84, 0.0, 0.0, MemoryPressureMonitor.Level.normal), (85, 0, 0, .warning), (94, 0, 0, .warning),
-        (95, 0, 0, .critical),
+        (95, 0, 0, .critical), (120, 0, 0, .critical), (-10, 0, 0, .normal),
         (10, 9.99, 0, .normal), (10, 10, 0, .warning), (10, 80, 9.99, .warning), (10, 80, 10, .critical),
     ]) func levelsFollowFromUseAndStalls(percent: Int, some: Double, all: Double, level: MemoryPressureMonitor.Level) {
-        var readings = MemoryReadings()
-        // A fifth of the limit is file pages that can be reclaimed.
-        readings.takeGroup(
-            limits: ["1000000\n"],
-            current: "\(percent * 10_000 + 200_000)\n",
-            statistics: "anon 5\nfile 300000\ninactive_file 200000\nactive_file 100000\n"
-        )
-        readings.takePressure("some avg10=\(some) avg60=0 total=1\nfull avg10=\(all) avg60=0 total=1\n")
-        #expect(readings.level == level)
+        let used = "\(percent * 10_000 + 200_000)\n"
+        let lists = [("inactive_file", 50_000), ("active_file", 180_000)]
+        let two = lists.map { "\($0) \($1)\n" }.joined() + "file_dirty 20000\nfile_writeback 10000\nshmem 90000\n"
+        let one =
+            "inactive_file 1\nactive_file 2\ndirty 3\n" + lists.map { "total_\($0) \($1)\n" }.joined()
+            + "total_dirty 20000\ntotal_writeback 10000\ntotal_shmem 90000\n"
+        for version in [ControlGroups.Version.one, .two] {
+            var readings = MemoryReadings()
+            let files =
+                version == .two
+                ? ["memory.max": "1000000\n", "memory.current": used, "memory.stat": "anon 5\nfile 300000\n" + two]
+                : ["memory.limit_in_bytes": "1000000\n", "memory.usage_in_bytes": used, "memory.stat": one]
+            take(&readings, version, files)
+            readings.takePressure("some avg10=\(some) avg60=0 total=1\nfull avg10=\(all) avg60=0 total=1\n")
+            #expect(readings.level(since: nil) == level)
+        }
     }
 
     @Test func withoutALimitUseSaysNothing() {
         var readings = MemoryReadings()
-        readings.takeGroup(limits: ["max\n"], current: "999999999999\n", statistics: "")
-        #expect(readings.level == .normal)
+        take(&readings, .two, ["memory.max": "max\n", "memory.current": "999999999999\n"])
+        #expect(readings.level(since: nil) == .normal)
+    }
+
+    /// A process that reads a file larger than its group again and again: the group is full of file contents, recently
+    /// used or not, and reclaims them at its limit all the time. Nothing waits for memory.
+    @Test func fileContentsAreNoPressure() {
+        var earlier: MemoryReadings.Events?
+        for (second, active) in [0, 10, 70, 10, 60].enumerated() {
+            var readings = MemoryReadings()
+            let files = [
+                "memory.max": "104857600\n", "memory.current": "104800000\n",
+                "memory.stat": "anon 26214400\nactive_file \(active << 20)\ninactive_file \((74 - active) << 20)\n",
+                "memory.events.local": "low 0\nhigh 0\nmax \(second * 6615)\noom 0\noom_kill 0\n",
+            ]
+            take(&readings, .two, files)
+            readings.takePressure("some avg10=0.99 avg60=0 total=1\nfull avg10=0.50 avg60=0 total=1\n")
+            #expect(readings.level(since: earlier) == .normal)
+            earlier = readings.events
+        }
+    }
+
+    /// Events since the last reading: a reclaim makes a short stall count, a killed process is critical.
+    @Test(arguments: [
+        ("", "high 1", 1.0, MemoryPressureMonitor.Level.warning), ("", "max 1", 1, .warning),
+        ("", "max 1", 0.99, .normal),
+        ("max 3", "max 3", 9.99, .normal), ("high 7\nmax 3", "high 7\nmax 4", 2, .warning),
+        ("oom 1", "oom 1", 0, .normal),
+        ("oom 1", "oom 2", 0, .critical), ("", "oom_kill 1", 0, .critical), ("max 9", "max 0", 9.99, .normal),
+    ]) func eventsMakeStallsCount(before: String, after: String, some: Double, level: MemoryPressureMonitor.Level) {
+        func readings(_ events: String) -> MemoryReadings {
+            var readings = MemoryReadings()
+            readings.some = some
+            // The other file has the events of groups within.
+            take(&readings, .two, ["memory.events.local": events, "memory.events": "max 999\noom 999\n"])
+            return readings
+        }
+        #expect(readings(after).level(since: readings(before).events) == level)
+        // The first reading has nothing to compare with.
+        #expect(readings(after).level(since: nil) == .normal)
+    }
+
+    @Test func eventsOfVersionOneAreCounted() {
+        var readings = MemoryReadings()
+        let files = ["memory.failcnt": "12\n", "memory.oom_control": "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n"]
+        take(&readings, .one, files)
+        take(&readings, .one, files)
+        #expect(readings.events == .init(reclaims: 24, failures: 4))
+        // Without the file of local events, those of a group around it are other groups'.
+        readings = MemoryReadings()
+        for isOwn in [true, false] {
+            readings.takeGroup(.two, isOwn: isOwn) { $0 == "memory.events" ? "high 5\noom 1\n" : nil }
+        }
+        #expect(readings.events == .init(reclaims: 5, failures: 1))
     }
 
     @Test func theRuleGivesWayAtOnceAndComesBackInSteps() {
@@ -130,15 +194,33 @@ import Testing
             try write("some avg10=3.25 total=1\nfull avg10=0.50 total=1\n", to: "sys/fs/cgroup/pod/app/memory.pressure")
             let readings = SystemMemory.readings(root: root.path)
             #expect(readings.limit == 209_715_200 && readings.use == 0.5)
-            #expect(readings.some == 3.25 && readings.all == 0.5 && readings.level == .normal)
+            // The group's own stalls count, not the machine's.
+            #expect(readings.some == 3.25 && readings.all == 0.5 && readings.level(since: nil) == .normal)
+            try write("some avg10=90.00 total=9\nfull avg10=80.00 total=9\n", to: "proc/pressure/memory")
+            func level() -> MemoryPressureMonitor.Level { SystemMemory.readings(root: root.path).level(since: nil) }
+            #expect(level() == .normal)
             // Another process of the pod uses the most: 178 of 200 MiB are in use.
             try write("186646528\n", to: "sys/fs/cgroup/pod/memory.current")
-            #expect(SystemMemory.readings(root: root.path).level == .warning)
-            try write("anon 1\ninactive_file 20971520\n", to: "sys/fs/cgroup/pod/memory.stat")
-            #expect(SystemMemory.readings(root: root.path).level == .normal)
+            #expect(level() == .warning)
+            try write("anon 1\nactive_file 20971520\n", to: "sys/fs/cgroup/pod/memory.stat")
+            #expect(level() == .normal)
             // The group itself: 280 of 300 MiB.
             try write("298457600\n", to: "sys/fs/cgroup/pod/app/memory.current")
-            #expect(SystemMemory.readings(root: root.path).level == .warning)
+            #expect(level() == .warning)
+            try write("1\n", to: "sys/fs/cgroup/pod/app/memory.current")
+            // A group of version 1 with less, elsewhere; the stalls are those of the unified one.
+            let two = "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"
+            let one = "31 23 0:27 /host /memory rw - cgroup cgroup rw,memory\n"
+            try write("0::/pod/app\n4:memory:/host/app\n", to: "proc/self/cgroup")
+            try write(
+                String(repeating: "1 1 0:1 / /x rw - tmpfs tmpfs rw\n", count: 2000) + two + one,
+                to: "proc/self/mountinfo"
+            )
+            try write("130023424\n", to: "memory/app/memory.limit_in_bytes")
+            try write("65011712\n", to: "memory/app/memory.usage_in_bytes")
+            let other = SystemMemory.readings(root: root.path)
+            #expect(other.limit == 130_023_424 && other.use == 0.5 && other.some == 3.25)
+            #expect(ByteCount.automatic(physical: 64 << 30, container: other.limit).bytes == 16_777_216)
             let automatic = ByteCount.automatic(physical: 64 << 30, container: readings.limit)
             #expect(automatic.bytes == 26_214_400)
         }
