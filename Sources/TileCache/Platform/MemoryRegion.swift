@@ -9,13 +9,13 @@
 #endif
 
 /// A range of addresses. Pages are committed at their first use and decommitted on request.
-final class MemoryRegion: @unchecked Sendable {
+package final class MemoryRegion: @unchecked Sendable {
     // Immutable after init; the holders synchronize access to the memory.
-    let base: UnsafeMutableRawPointer
-    let byteCount: Int
+    package let base: UnsafeMutableRawPointer
+    package let byteCount: Int
 
     /// Reserves addresses, not memory; `nil` if the system denies them.
-    init?(byteCount: Int) {
+    package init?(byteCount: Int) {
         let bytes = max(byteCount, 1)
         #if os(Linux) || os(Android)
             let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
@@ -27,12 +27,23 @@ final class MemoryRegion: @unchecked Sendable {
         }
         base = pointer
         self.byteCount = bytes
+        Self.keepSmallPages(pointer, bytes)
+    }
+
+    /// Excludes a range from transparent huge pages.
+    ///
+    /// With them, the first touch of a slot commits all of the 2 MiB around it, and a decommit of less returns nothing to
+    /// the control group. Where the system has none, there is nothing to exclude.
+    private static func keepSmallPages(_ start: UnsafeMutableRawPointer, _ byteCount: Int) {
+        #if os(Linux) || os(Android)
+            _ = madvise(start, byteCount, Int32(MADV_NOHUGEPAGE))
+        #endif
     }
 
     deinit { munmap(base, byteCount) }
 
     /// Bytes of a page of the system. A range that is decommitted begins and ends on one.
-    static let systemPageBytes = max(Int(sysconf(Int32(_SC_PAGESIZE))), 4096)
+    package static let systemPageBytes = max(Int(sysconf(Int32(_SC_PAGESIZE))), 4096)
 
     /// Decommits a range of whole pages. On Linux it reads as zeros afterwards.
     func decommit(offset: Int, byteCount: Int) {
@@ -52,13 +63,14 @@ final class MemoryRegion: @unchecked Sendable {
         // The system refuses the advice for locked memory for one. A new mapping in its place has no memory either, unless
         // all that the process maps is locked. If the system denies that too, the memory stays and is used again.
         let fresh = mmap(start, byteCount, PROT_READ | PROT_WRITE, flags, -1, 0)
+        if fresh == start { Self.keepSmallPages(start, byteCount) }
         assert(fresh == start, "memory cannot be decommitted: \(byteCount) bytes at offset \(offset)")
     }
 }
 
 extension Int {
     /// The next multiple of a page, which is a power of two. The largest multiple if there is none.
-    func roundedUp(toPages pageBytes: Int) -> Int {
+    package func roundedUp(toPages pageBytes: Int) -> Int {
         let (sum, overflow) = addingReportingOverflow(pageBytes - 1)
         return (overflow ? .max : sum) & ~(pageBytes - 1)
     }
