@@ -59,7 +59,7 @@ static ti_status start(ti_reader *reader, uint64_t limit, ti_error *error) {
     png_set_add_alpha(state->png, 0xff, PNG_FILLER_AFTER);
     if (state->is_interlaced) {
         png_set_interlace_handling(state->png);
-        state->whole = calloc(reader->info.height, (size_t)reader->info.width * 4);
+        state->whole = ti_take_pages((size_t)reader->info.whole_bytes);
         if (!state->whole) return ti_fail(error, ti_no_memory, "there is no memory for the interlaced PNG");
     }
     png_read_update_info(state->png, state->info);
@@ -103,7 +103,7 @@ static ti_status end(ti_reader *reader, ti_error *error) {
 static void close_png(ti_reader *reader) {
     png_state *state = reader->state;
     png_destroy_read_struct(&state->png, &state->info, NULL);
-    free(state->whole);
+    ti_give_pages(state->whole, (size_t)reader->info.whole_bytes);
     free(state);
 }
 

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 ti_status ti_fail(ti_error *error, ti_status status, const char *format, ...) {
     va_list arguments;
@@ -11,6 +12,19 @@ ti_status ti_fail(ti_error *error, ti_status status, const char *format, ...) {
     va_end(arguments);
     error->status = status;
     return status;
+}
+
+void *ti_take_pages(size_t count) {
+    void *pages = mmap(NULL, count ? count : 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
+    if (pages == MAP_FAILED) return NULL;
+#ifdef MADV_NOHUGEPAGE
+    madvise(pages, count, MADV_NOHUGEPAGE);
+#endif
+    return pages;
+}
+
+void ti_give_pages(void *pages, size_t count) {
+    if (pages) munmap(pages, count ? count : 1);
 }
 
 // Detects the format from the first bytes; 12 are enough.

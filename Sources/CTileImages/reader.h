@@ -30,6 +30,11 @@ ti_status ti_fail(ti_error *error, ti_status status, const char *format, ...) __
 // Reads up to `count` bytes; fewer only at the end, or of the allowance.
 size_t ti_take(ti_reader *reader, uint8_t *target, size_t count);
 
+// Memory of whole pages for a whole image, zeros; NULL if there is none. The allocator would keep it when it is freed, and
+// from then on give others of its size no pages of their own.
+void *ti_take_pages(size_t count);
+void ti_give_pages(void *pages, size_t count);
+
 // Reads the header; the status of a failure is in `error`.
 ti_status ti_open_png(ti_reader *reader, ti_error *error);
 ti_status ti_open_jpeg(ti_reader *reader, ti_error *error);

@@ -11,6 +11,8 @@ enum { header_bytes = 1 << 22, largest_file = 1 << 30 };
 
 typedef struct {
     uint8_t *pixels;
+    // Of the pixels.
+    size_t bytes;
     uint32_t next;
 } webp_state;
 
@@ -59,7 +61,8 @@ static ti_status start(ti_reader *reader, uint64_t limit, ti_error *error) {
         free(owned);
         return ti_fail(error, ti_damaged, "the WebP's header has changed");
     }
-    state->pixels = malloc(bytes);
+    state->bytes = bytes;
+    state->pixels = ti_take_pages(bytes);
     if (state->pixels && WebPInitDecoderConfig(&config)) {
         config.output.colorspace = MODE_RGBA;
         config.output.is_external_memory = 1;
@@ -95,7 +98,7 @@ static ti_status end(ti_reader *reader, ti_error *error) {
 
 static void close_webp(ti_reader *reader) {
     webp_state *state = reader->state;
-    free(state->pixels);
+    ti_give_pages(state->pixels, state->bytes);
     free(state);
 }
 

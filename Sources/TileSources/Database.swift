@@ -28,6 +28,8 @@ final class Database {
     private var deadline: Int64
     private var budget: QueryBudget
     private var refused: String?
+    /// Whether a setting of the connection's own is made: no other is allowed.
+    private var isConfiguring = false
 
     private static let stepsPerCall: Int32 = 100
     /// Maximum size of a value, that of the file; short computed values may be larger.
@@ -152,6 +154,18 @@ final class Database {
         return Query(statement: statement, database: self, steps: steps ?? limits.steps)
     }
 
+    /// Bytes of pages that a connection keeps. SQLite's own default is 2 MiB; the system has the file's pages anyway.
+    static let cacheBytes = 256 << 10
+    /// Memory of a connection at most: these, a page of overflow, the schema and a statement.
+    static let connectionBytes = cacheBytes + 128 << 10
+
+    /// Bounds the pages that the connection keeps. Reads the schema, as queries do.
+    func boundCache() {
+        isConfiguring = true
+        defer { isConfiguring = false }
+        sqlite3_exec(handle, "PRAGMA cache_size = \(-Self.cacheBytes / 1024)", nil, nil, nil)
+    }
+
     /// Starts the time limit of one tile, after that of opening.
     func beginTile() { deadline = limits.now() + limits.tile }
 
@@ -206,6 +220,7 @@ final class Database {
     ]
 
     private func allows(_ action: Int32, _ name: UnsafePointer<CChar>?) -> Bool {
+        if isConfiguring, action == SQLITE_PRAGMA { return true }
         switch action {
         case SQLITE_SELECT, SQLITE_READ: return true
         case SQLITE_FUNCTION:

@@ -15,6 +15,7 @@ final class MBTilesConnection: @unchecked Sendable {
         if let refusal = Self.refusal(database) {
             throw TileSourceError(path, "tables of tiles were expected: \(refusal)")
         }
+        database.boundCache()
         let text = "SELECT tile_data FROM tiles WHERE zoom_level = ? AND tile_column = ? AND tile_row = ?"
         guard let query = database.query(text) else {
             throw TileSourceError(

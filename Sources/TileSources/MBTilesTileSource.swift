@@ -42,6 +42,8 @@ public final class MBTilesTileSource: BlockingTileSource, TileDecoder, MemoryRep
     private let delivery: TileDelivery
     private let limits: DatabaseLimits
     private let connections: Lock<[MBTilesConnection]>
+    /// Connections that were opened. One is open for each load at a time, and stays.
+    private let opened = Lock(1)
     private let index: MBTilesIndex?
 
     /// Opens a file: reads its metadata, the extent of its tiles, and the headers of up to 12 tiles for their size.
@@ -116,11 +118,14 @@ public final class MBTilesTileSource: BlockingTileSource, TileDecoder, MemoryRep
         connections = Lock(survey.index == nil ? [connection] : [])
     }
 
-    /// Memory of an index that was made of the file; it counts against the limit of each cache with a layer of this source.
-    public var heldMemory: ByteCount { .bytes(index?.byteCount ?? 0) }
-
     /// Counts of loads and failures so far.
     public var statistics: TileSourceStatistics { delivery.statistics }
+
+    /// Memory of SQLite's connections, one for each load at a time, and of an index that was made of the file. It counts
+    /// against the limit of each cache with a layer of this source.
+    public var heldMemory: ByteCount {
+        .bytes(opened.withLock { $0 } * Database.connectionBytes + (index?.byteCount ?? 0))
+    }
 
     /// Reads and decodes a tile.
     public func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
@@ -129,7 +134,7 @@ public final class MBTilesTileSource: BlockingTileSource, TileDecoder, MemoryRep
 
     private func contents(of tile: TileCoordinate) -> FileContents {
         do {
-            let connection = try connections.withLock { $0.popLast() } ?? opened()
+            let connection = try connections.withLock { $0.popLast() } ?? openConnection()
             defer { connections.withLock { $0.append(connection) } }
             let zoom = zooms.lowerBound + tile.level
             let row = rows.number(of: tile.row, zoom: zoom)
@@ -143,9 +148,10 @@ public final class MBTilesTileSource: BlockingTileSource, TileDecoder, MemoryRep
         }
     }
 
-    private func opened() throws -> MBTilesConnection {
+    private func openConnection() throws -> MBTilesConnection {
         let connection = try MBTilesConnection(file, limits, isIndexed: index != nil)
         guard Files.id(file) == fileID else { throw TileLoadFailure(.changed, RangeRule.changed) }
+        opened.withLock { $0 += 1 }
         return connection
     }
 

@@ -50,6 +50,7 @@ struct TIFFStrips: ImageRowSource {
         goesOn: (Int) -> Bool
     ) throws(TileSourceError) {
         var row = [UInt8](repeating: 255, count: width * 4)
+        let scratch = ScratchMemory()
         for strip in 0..<level.rows {
             let first = strip * level.tileHeight
             let count = min(level.tileHeight, height - first)
@@ -82,8 +83,8 @@ struct TIFFStrips: ImageRowSource {
                     try pass(first + y + 1) { writer.write(&row, width, alpha: level.layout.alpha, to: $0) }
                 }
             } else {
-                let tile = TIFFTile(level, options, rows: count)
-                let decoded: [[UInt8]]
+                let tile = TIFFTile(level, options, scratch, rows: count)
+                let decoded: [ScratchBytes]
                 do { decoded = try tile.decode(planes) } catch { throw TileSourceError(name(of: strip), error.message) }
                 for y in 0..<count { try pass(first + y + 1) { tile.write(decoded, y, width, &row, to: $0) } }
             }

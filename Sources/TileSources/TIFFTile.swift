@@ -11,9 +11,13 @@ struct TIFFTile: Sendable {
     private let side: (width: Int, height: Int)
     private let writer: TilePixelWriter
     private let bytesPerPixel: Int
+    private let scratch: ScratchMemory
 
-    /// - Parameter rows: Of a tile. Default: the level's.
-    init(_ level: TIFFLevel, _ options: TileSourceOptions, rows: Int? = nil) {
+    /// - Parameters:
+    ///   - scratch: Memory of what is decoded.
+    ///   - rows: Of a tile. Default: the level's.
+    init(_ level: TIFFLevel, _ options: TileSourceOptions, _ scratch: ScratchMemory, rows: Int? = nil) {
+        self.scratch = scratch
         layout = level.layout
         side = (level.tileWidth, rows ?? level.tileHeight)
         bytesPerPixel = options.format.bytesPerPixel ?? 4
@@ -52,8 +56,8 @@ struct TIFFTile: Sendable {
     }
 
     /// Decodes all planes; the samples of a row are those of ``write(_:_:_:_:to:)``.
-    func decode(_ planes: [[UInt8]]) throws(TileLoadFailure) -> [[UInt8]] {
-        var decoded: [[UInt8]] = []
+    func decode(_ planes: [[UInt8]]) throws(TileLoadFailure) -> [ScratchBytes] {
+        var decoded: [ScratchBytes] = []
         for plane in planes { decoded.append(try decode(plane, samples: planes.count > 1 ? 1 : layout.samples)) }
         return decoded
     }
@@ -62,7 +66,7 @@ struct TIFFTile: Sendable {
     ///
     /// - Parameter row: Scratch memory, 4 bytes a pixel, at first opaque.
     func write(
-        _ decoded: [[UInt8]],
+        _ decoded: [ScratchBytes],
         _ y: Int,
         _ width: Int,
         _ row: inout [UInt8],
@@ -76,34 +80,44 @@ struct TIFFTile: Sendable {
             guard let row = row.baseAddress else { return }
             for plane in 0..<(decoded.count > 1 ? channels : 1) {
                 let count = decoded.count > 1 ? 1 : channels
-                decoded[plane].withUnsafeBufferPointer { samples in
-                    guard let start = samples.baseAddress else { return }
-                    ti_take_samples(start + first, step, Int32(layout.bits), width, Int32(count), row + plane)
-                }
+                guard let start = decoded[plane].memory.baseAddress else { continue }
+                ti_take_samples(start + first, step, Int32(layout.bits), width, Int32(count), row + plane)
             }
             if channels == 1 { ti_spread_grey(row, width, layout.photometric == 0 ? 1 : 0) }
         }
         writer.write(&row, width, alpha: layout.alpha, to: target)
     }
 
-    private func decode(_ bytes: [UInt8], samples: Int) throws(TileLoadFailure) -> [UInt8] {
-        var target = [UInt8](repeating: 0, count: side.width * side.height * samples * layout.bits / 8)
+    private func decode(_ bytes: [UInt8], samples: Int) throws(TileLoadFailure) -> ScratchBytes {
+        let target = try lend(side.width * side.height * samples * layout.bits / 8)
         // A plane that is not in the file: writers leave out those of zeros.
-        guard !bytes.isEmpty else { return target }
-        let file = file(bytes, samples: samples)
-        var message = [CChar](repeating: 0, count: 200)
-        let isGood = target.withUnsafeMutableBufferPointer { target in
-            tile_tiff_decode(file, file.count, target.baseAddress, target.count, &message, message.count) != 0
+        guard !bytes.isEmpty else {
+            target.memory.update(repeating: 0)
+            return target
         }
-        guard isGood else {
+        let head = head(of: bytes.count, samples: samples)
+        let file = try lend(head.count + bytes.count)
+        _ = file.memory.update(fromContentsOf: head)
+        _ = file.memory[head.count...].update(fromContentsOf: bytes)
+        var message = [CChar](repeating: 0, count: 200)
+        let (start, room) = (target.memory.baseAddress, target.memory.count)
+        guard tile_tiff_decode(file.memory.baseAddress, file.memory.count, start, room, &message, message.count) != 0
+        else {
             let text = String(decoding: message.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
             throw TileLoadFailure(.undecodable, text.isEmpty ? "its data are damaged" : "libtiff says: \(text)")
         }
         return target
     }
 
-    /// A file with one directory and one tile.
-    private func file(_ bytes: [UInt8], samples: Int) -> [UInt8] {
+    private func lend(_ byteCount: Int) throws(TileLoadFailure) -> ScratchBytes {
+        guard let bytes = scratch.lend(byteCount) else {
+            throw TileLoadFailure(.unreadable, "there is no memory for a tile of \(byteCount) bytes")
+        }
+        return bytes
+    }
+
+    /// A file with one directory and one tile, up to the bytes of the tile.
+    private func head(of byteCount: Int, samples: Int) -> [UInt8] {
         let format = TIFFFormat(isLittle: layout.isLittle, isBig: false)
         // Tag, type, values: short or long. Photometric 6 is JPEG's alone.
         let fields: [(tag: UInt64, type: UInt64, values: [UInt64])] = [
@@ -112,7 +126,7 @@ struct TIFFTile: Sendable {
             (262, 3, [samples == 1 ? 1 : 2]), (266, 3, [UInt64(layout.fillOrder)]), (277, 3, [UInt64(samples)]),
             (284, 3, [1]),
             (317, 3, [UInt64(layout.predictor)]), (322, 4, [UInt64(side.width)]), (323, 4, [UInt64(side.height)]),
-            (324, 4, [0]), (325, 4, [UInt64(bytes.count)]),
+            (324, 4, [0]), (325, 4, [UInt64(byteCount)]),
             (338, 3, samples == 4 ? [0] : []),
             (339, 3, .init(repeating: UInt64(layout.sampleFormat), count: samples)),
         ].filter { !$0.values.isEmpty }
@@ -136,7 +150,7 @@ struct TIFFTile: Sendable {
         }
         values += [UInt8](repeating: 0, count: 16 - values.count)
         let order = Array((layout.isLittle ? "II" : "MM").utf8)
-        return order + format.bytes(42, 2) + format.bytes(8, 4) + table + [0, 0, 0, 0] + values + bytes
+        return order + format.bytes(42, 2) + format.bytes(8, 4) + table + [0, 0, 0, 0] + values
     }
 
     /// A JPEG file of a tile, with its directory's tables and a marker of colours.

@@ -22,6 +22,8 @@ public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSourc
     /// Coarsest first.
     private let levels: [TIFFLevel]
     private let tiles: [TIFFTile]
+    /// Memory of tiles that libtiff decodes.
+    private let scratch = ScratchMemory()
     private let reader: ByteRangeReader
     private let delivery: TileDelivery
     private let largestTile: Int
@@ -93,7 +95,7 @@ public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSourc
             reader.stop()
             throw error
         }
-        tiles = levels.map { TIFFTile($0, options) }
+        tiles = levels.map { [scratch] in TIFFTile($0, options, scratch) }
         largestTile = http.largestTile.bytes
         name = place
         layerOptions = options.layerOptions
@@ -106,15 +108,15 @@ public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSourc
     /// Counts of loads and failures so far, and the memory of directories.
     public var statistics: TileSourceStatistics {
         var statistics = delivery.statistics
-        statistics.directoryMemory = heldMemory
+        statistics.directoryMemory = .bytes(directoryBytes)
         return statistics
     }
 
-    /// Memory of directories, and of a file of at most 64 KiB from a server that sends it as a whole. It counts against
-    /// the limit of each cache with a layer of this source.
-    public var heldMemory: ByteCount {
-        .bytes(levels.map(\.byteCount).reduce(metadata.byteCount, +) + reader.heldBytes)
-    }
+    private var directoryBytes: Int { levels.map(\.byteCount).reduce(metadata.byteCount, +) + reader.heldBytes }
+
+    /// Memory of directories, of a file of at most 64 KiB from a server that sends it as a whole, and of tiles that
+    /// libtiff decodes. It counts against the limit of each cache with a layer of this source.
+    public var heldMemory: ByteCount { .bytes(directoryBytes + scratch.byteCount) }
 
     /// A warning if the file was found to have changed since it was opened, if the server states neither `ETag` nor
     /// `Last-Modified`, if an overview was left out, or if no tile comes (``TileSourceStatistics/silence``). Otherwise
