@@ -45,6 +45,8 @@ public final class TileCache: Sendable {
 
         package var usesValues = true
         package var grantsBookkeeping = false
+        /// Whether stores are asked to keep to a part of the limit. Not of one that was chosen for their buffers.
+        package var limitsStores = true
         package var clock: @Sendable () -> Int64 = { MonotonicTime.now.nanoseconds }
         /// Seconds since 1970, for the expiry of stored tiles.
         package var wallClock: @Sendable () -> Int64 = wallClockSeconds

@@ -95,6 +95,7 @@ extension tilecache_statistics: VersionedStructure {
         compressed_bytes = Int64(figures.memory.compressed.bytes)
         in_flight_bytes = Int64(figures.memory.inFlight.bytes)
         bookkeeping_bytes = Int64(figures.memory.bookkeeping.bytes)
+        store_bytes = Int64(figures.memory.stores.bytes)
         peak_decoded_bytes = Int64(figures.memory.peakDecoded.bytes)
         peak_compressed_bytes = Int64(figures.memory.peakCompressed.bytes)
         peak_in_flight_bytes = Int64(figures.memory.peakInFlight.bytes)

@@ -26,11 +26,11 @@ final class DiskReader: @unchecked Sendable {
     // Only the thread that has taken it from the pool uses it.
     private let connection: SQLConnection
 
-    init(path: String, vfs: String?, until deadline: MonotonicTime) throws(SQLFailure) {
+    init(path: String, vfs: String?, pages: Int, until deadline: MonotonicTime) throws(SQLFailure) {
         connection = try SQLConnection(path: path, isReadOnly: true, vfs: vfs)
         // The first pragma reads the schema, under a lock.
         connection.waitForLocks(until: deadline)
-        try connection.run("PRAGMA cache_size = \(DiskMemory.readerPages)")
+        try connection.run("PRAGMA cache_size = \(pages)")
         try connection.run("PRAGMA mmap_size = 0")
         try connection.run("PRAGMA temp_store = MEMORY")
     }
@@ -62,20 +62,24 @@ final class DiskReader: @unchecked Sendable {
 final class ReaderPool: Sendable {
     private let path: String
     private let vfs: String?
-    private let permits: DispatchSemaphore
-    private let state = Lock(State())
-    let capacity: Int
+    private let permits = DispatchSemaphore(value: 0)
+    private let state: Lock<State>
 
     private struct State {
         var idle: [DiskReader] = []
         var isClosed = false
+        /// Connections, and pages that each keeps.
+        var size: (connections: Int, pages: Int)
     }
 
-    init(path: String, vfs: String?, capacity: Int) {
+    /// - Parameters:
+    ///   - capacity: Number of connections.
+    ///   - pages: Pages that each keeps. Default: 24.
+    init(path: String, vfs: String?, capacity: Int, pages: Int = 24) {
         self.path = path
         self.vfs = vfs
-        self.capacity = capacity
-        permits = DispatchSemaphore(value: capacity)
+        state = Lock(State(size: (capacity, pages)))
+        for _ in 0..<capacity { permits.signal() }
     }
 
     /// Reads an entry. Throws if no connection is free before the deadline, or the pool is closed.
@@ -84,9 +88,10 @@ final class ReaderPool: Sendable {
         guard permits.wait(timeout: .now() + .nanoseconds(Int(wait))) == .success else { throw .late }
         defer { permits.signal() }
         // With the permit: the pool cannot be closed between this and the opening of a connection.
-        let (free, isClosed) = state.withLock { ($0.idle.popLast(), $0.isClosed) }
+        let (free, isClosed, pages) = state.withLock { ($0.idle.popLast(), $0.isClosed, $0.size.pages) }
         if isClosed { throw .closed }
-        let reader = if let free { free } else { try DiskReader(path: path, vfs: vfs, until: deadline) }
+        let reader =
+            if let free { free } else { try DiskReader(path: path, vfs: vfs, pages: pages, until: deadline) }
         do {
             let result = try reader.read(id, atMost: most, until: deadline)
             state.withLock { $0.idle.append(reader) }
@@ -98,15 +103,23 @@ final class ReaderPool: Sendable {
         }
     }
 
-    /// Closes all connections and calls a closure while none is open.
+    /// Closes all connections and calls a closure while none is open. One such call at a time.
     ///
     /// - Parameters:
     ///   - forever: Whether later reads fail.
     ///   - body: Called once all reads have ended.
     func whileClosed(forever: Bool, _ body: () -> Void) {
-        for _ in 0..<capacity { permits.wait() }
-        state.withLock { $0 = State(isClosed: forever) }
+        let connections = state.withLock { $0.size.connections }
+        for _ in 0..<connections { permits.wait() }
+        state.withLock { $0 = State(isClosed: forever, size: $0.size) }
         body()
-        for _ in 0..<capacity { permits.signal() }
+        for _ in 0..<state.withLock({ $0.size.connections }) { permits.signal() }
+    }
+
+    /// Changes the number of connections and the pages that each keeps. Reads that run end before; at most one call of
+    /// this or ``whileClosed(forever:_:)`` at a time.
+    func resize(connections: Int, pages: Int) {
+        guard state.withLock({ !$0.isClosed && $0.size != (connections, pages) }) else { return }
+        whileClosed(forever: false) { state.withLock { $0.size = (connections, pages) } }
     }
 }

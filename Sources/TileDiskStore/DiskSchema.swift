@@ -39,7 +39,7 @@ enum DiskSchema {
     static func configure(_ connection: SQLConnection) throws(SQLFailure) {
         for setting in [
             "synchronous = OFF", "journal_mode = TRUNCATE", "mmap_size = 0", "temp_store = MEMORY",
-            "cache_size = \(DiskMemory.writerPages)", "cache_spill = OFF", "secure_delete = OFF",
+            "cache_spill = OFF", "secure_delete = OFF",
             "cell_size_check = ON",
         ] { try connection.run("PRAGMA \(setting)") }
     }
@@ -80,18 +80,4 @@ enum DiskSchema {
         try connection.run("INSERT INTO store VALUES ('version', \(version)), ('entries', 0), ('clock', 0.0)")
         try connection.run("COMMIT")
     }
-}
-
-/// Memory of SQLite's connections.
-enum DiskMemory {
-    /// Clean pages that the writing connection keeps.
-    static let writerPages = 64
-    /// Pages that a reading connection keeps.
-    static let readerPages = 24
-    /// Statements, schema and small allocations of a connection, measured.
-    static let connectionBytes = 192 << 10
-    /// Lists of numbers: uses while they are stored, entries that are added to the filter.
-    static let workBytes = 1 << 20
-    /// Number, generation and last use of a namespace in the tables of store and writer.
-    static let namespaceBytes = 192
 }

@@ -93,14 +93,14 @@ extension DiskStoreCore {
         let now = MonotonicTime.now
         // Before the copy, which is not made for what is refused.
         let early: TileStorePut? = state.withLock { state in
-            let largest = min(DiskBudget(limit: state.limit).largestPayload, state.buffer.capacity / 2)
+            let largest = min(DiskBudget(limit: state.limit).largestPayload, options.writeBuffer.bytes / 2)
             if state.isClosed || state.isOpenedReadOnly || state.pause.covers(now) || entry.payload.count > largest
                 || entry.generation < state.generations[entry.key.namespace] ?? 0
             {
                 state.counts.refused += 1
                 return .refused
             }
-            if state.buffer.byteCount + entry.payload.count > state.buffer.capacity {
+            if !state.buffer.hasRoom(for: entry.payload.count) {
                 state.counts.dropped += 1
                 return .dropped
             }
@@ -112,20 +112,22 @@ extension DiskStoreCore {
             state.withLock { $0.counts.refused += 1 }
             return .refused
         }
-        let (result, mustSchedule) = state.withLock { state -> (TileStorePut, Bool) in
+        let (result, mustSchedule, isShort) = state.withLock { state -> (TileStorePut, Bool, Bool) in
             guard !state.isClosed else {
                 state.counts.refused += 1
-                return (.refused, false)
+                return (.refused, false, false)
             }
             guard state.buffer.add(write) else {
                 state.counts.dropped += 1
-                return (.dropped, false)
+                return (.dropped, false, false)
             }
             state.use(entry.key.namespace)
             state.largestEntry = max(state.largestEntry, write.byteCount)
-            return (.accepted, state.claimDrain())
+            // A buffer that memory keeps small does not collect entries for the whole delay.
+            let isShort = state.buffer.capacity < options.writeBuffer.bytes && state.buffer.isHalfFull
+            return (.accepted, state.claimDrain(), isShort)
         }
-        if mustSchedule { scheduleDrain() }
+        if isShort { drainSoon() } else if mustSchedule { scheduleDrain() }
         return result
     }
 
@@ -174,16 +176,9 @@ extension DiskStoreCore {
 
     /// Upper bound of the memory that is held.
     func memoryBytes(_ state: DiskStoreState) -> Int {
-        let budget = DiskBudget(limit: state.limit)
-        // Pages of a transaction are in memory until it ends: those that it changes and those that it adds. Its last entry
-        // may exceed what it should add, and SQLite makes one copy of an entry in a row.
-        let writing =
-            DiskMemory.writerPages * DiskBudget.pageBytes + budget.journalBytes + 2 * DiskWriter.transactionBytes
-            + 2 * state.largestEntry + DiskMemory.workBytes
-        // Of an entry that is read there are SQLite's copy and the one that is lent.
-        let reader = DiskMemory.readerPages * DiskBudget.pageBytes + DiskMemory.connectionBytes + 2 * state.largestEntry
+        let connections = state.memory.connectionBytes(largestEntry: state.largestEntry)
         return state.buffer.byteCount + (state.filter?.byteCount ?? state.buildingBytes) + state.hits.byteCount
             + state.lentBytes + DiskMemory.namespaceBytes * state.generations.capacity
-            + (state.isClosed ? 0 : writing + options.readers * reader + DiskMemory.connectionBytes)
+            + (state.isClosed ? 0 : connections)
     }
 }

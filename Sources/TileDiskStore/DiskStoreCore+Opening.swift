@@ -30,7 +30,12 @@ extension DiskStoreCore {
     }
 
     /// Opens the database and evicts until it is within the limit.
-    static func open(_ folder: DiskFolder, limit: Int, options: TileDiskStoreOptions) throws -> DiskWriter {
+    static func open(
+        _ folder: DiskFolder,
+        limit: Int,
+        options: TileDiskStoreOptions,
+        _ memory: DiskMemory
+    ) throws -> DiskWriter {
         var (connection, state) = try connect(folder, options)
         if connection.isReadOnly, !folder.isReadOnly, folder.statesLaterFormat { throw SQLFailure.notAStore }
         if !connection.isReadOnly { try DiskSchema.configure(connection) }
@@ -39,7 +44,7 @@ extension DiskStoreCore {
             state = .current
         }
         guard case .current = state else { throw SQLFailure.notAStore }
-        let writer = try DiskWriter(connection, limit: limit)
+        let writer = try DiskWriter(connection, limit: limit, memory: memory)
         guard !connection.isReadOnly else { return writer }
         writer.note(freeBytes: folder.freeBytes)
         try fit(writer, limit)

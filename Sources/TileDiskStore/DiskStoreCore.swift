@@ -39,12 +39,19 @@ final class DiskStoreCore: @unchecked Sendable {
         let folder = try DiskFolder(path: path)
         self.folder = folder
         freeBytes = { folder.freeBytes }
-        pool = ReaderPool(path: folder.database, vfs: options.vfs, capacity: options.readers)
-        state = Lock(DiskStoreState(limit: limit, options: options))
+        let state = DiskStoreState(limit: limit, options: options)
+        let memory = state.memory
+        pool = ReaderPool(
+            path: folder.database,
+            vfs: options.vfs,
+            capacity: memory.readers,
+            pages: memory.readerPages
+        )
+        self.state = Lock(state)
         let writer: DiskWriter
         do {
             do {
-                writer = try Self.open(folder, limit: limit, options: options)
+                writer = try Self.open(folder, limit: limit, options: options, memory)
             } catch let error as SQLFailure
                 where !folder.isReadOnly
                 && (error.kind == .damaged || error.kind == .full && folder.byteCount > limit
@@ -54,8 +61,8 @@ final class DiskStoreCore: @unchecked Sendable {
                 // lowered for that reason is met without the entries. A damaged journal may state a size that no file
                 // can have; it would fail each time.
                 try Self.removeFiles(folder, options)
-                state.withLock { $0.counts.resets += 1 }
-                writer = try Self.open(folder, limit: limit, options: options)
+                self.state.withLock { $0.counts.resets += 1 }
+                writer = try Self.open(folder, limit: limit, options: options, memory)
             }
         } catch let error as TileDiskStoreError {
             throw error
@@ -95,14 +102,49 @@ final class DiskStoreCore: @unchecked Sendable {
         }
     }
 
+    /// Writes the next batch as soon as other work on the queue permits.
+    func drainSoon() { queue.async { [weak self] in self?.drain() } }
+
     /// Writes one batch. Other work runs before the next.
     private func drain() {
         writeBatch()
+        // A larger entry may have come.
+        fitMemory()
         let (isFull, isEmpty) = state.withLock { state in
             state.isDrainScheduled = !state.buffer.isEmpty
             return (state.buffer.byteCount >= Self.batchBytes, state.buffer.isEmpty)
         }
         if isFull { queue.async { [weak self] in self?.drain() } } else if !isEmpty { scheduleDrain() }
+    }
+
+    /// Divides the memory anew, if it has to be. On the queue.
+    func fitMemory() {
+        let (now, wanted) = state.withLock { ($0.memory, $0.wantedMemory(options)) }
+        guard now != wanted else { return }
+        state.withLock { state in
+            state.shrink(to: wanted)
+            // What grows counts before it is used, what shrinks until it is given back.
+            if wanted.divisor < now.divisor { state.memory = wanted }
+        }
+        // The log may have more uses than it may keep.
+        if state.withLock({ $0.hits.isFull }), writer?.connection.isReadOnly == false { storeUses() }
+        pool.resize(connections: wanted.readers, pages: wanted.readerPages)
+        guard let writer else { return }
+        // A connection that fails at this fails at the next write, too.
+        guard (try? writer.setMemory(wanted)) != nil else { return }
+        state.withLock { $0.memory = wanted }
+    }
+
+    /// Sets what a cache allows, and divides the memory anew. Waits a little: other work on the queue may take minutes.
+    func allow(_ bytes: Int?, to user: Int) {
+        let mustFit = state.withLock { state in
+            state.allowances[user] = bytes
+            return !state.isClosed && state.wantedMemory(options) != state.memory
+        }
+        guard mustFit else { return }
+        let work = DispatchWorkItem { [self] in fitMemory() }
+        queue.async(execute: work)
+        _ = work.wait(timeout: .now() + .milliseconds(200))
     }
 
     /// Writes what is buffered now. Other work runs between the batches.
@@ -215,7 +257,7 @@ final class DiskStoreCore: @unchecked Sendable {
     /// again with the next writes.
     private func reset(replacing: Bool) {
         guard !folder.isReadOnly else { return }
-        let limit = state.withLock { $0.limit }
+        let (limit, memory) = state.withLock { ($0.limit, $0.memory) }
         pool.whileClosed(forever: false) {
             if let writer {
                 earlierEvictions += writer.evictions
@@ -230,7 +272,7 @@ final class DiskStoreCore: @unchecked Sendable {
             if folder.keepLock() {
                 do {
                     if replacing { try Self.removeFiles(folder, options) }
-                    fresh = try Self.open(folder, limit: limit, options: options)
+                    fresh = try Self.open(folder, limit: limit, options: options, memory)
                 } catch {
                     failure = (error as? SQLFailure)?.message ?? "\(error)"
                     if (error as? SQLFailure)?.kind == .damaged { replacesFiles = true }
@@ -244,7 +286,7 @@ final class DiskStoreCore: @unchecked Sendable {
                 if let failure { state.lastFailure = failure }
                 state.isLost = fresh == nil
                 state.counts.entries = 0
-                state.hits = HitLog()
+                state.hits = HitLog(most: state.hits.most)
                 // An empty store has an empty filter, and may be written at once.
                 state.filter = fresh == nil || replacing ? CuckooFilter(expecting: 0) : nil
                 if fresh == nil { state.pause.fail(at: now) } else { state.pause.succeed() }
@@ -353,7 +395,7 @@ final class DiskStoreCore: @unchecked Sendable {
             state.withLock { state in
                 state.filter = nil
                 state.buildingBytes = 0
-                state.hits = HitLog()
+                state.hits = HitLog(most: state.hits.most)
             }
         }
     }

@@ -30,12 +30,29 @@ struct DiskStoreState {
     var lentBytes = 0
     /// Bytes of the largest entry that was read or accepted.
     var largestEntry = 0
+    /// Division of the memory in force. While it changes, the larger one.
+    var memory: DiskMemory
+    /// Bytes that each cache allows.
+    var allowances: [Int: Int] = [:]
     var pause = RetryPause()
     var lastFailure: String?
 
     init(limit: Int, options: TileDiskStoreOptions) {
         self.limit = limit
+        memory = DiskMemory(allowed: nil, options: options, limit: limit, largestEntry: 0)
         buffer = WriteBuffer(capacity: options.writeBuffer.bytes)
+    }
+
+    /// Division of the memory that is allowed now.
+    func wantedMemory(_ options: TileDiskStoreOptions) -> DiskMemory {
+        let allowed = allowances.values.min()
+        return DiskMemory(allowed: allowed, options: options, limit: limit, largestEntry: largestEntry)
+    }
+
+    /// Takes less memory from now on, as far as that needs no connection.
+    mutating func shrink(to wanted: DiskMemory) {
+        buffer.capacity = wanted.bufferBytes
+        hits.most = wanted.uses
     }
 
     /// Notes a use of a namespace, if there is room.

@@ -12,11 +12,10 @@ enum DiskChange: Equatable {
 /// Entries that free pages are deleted in other transactions than those that use them again: pages that are free when a
 /// transaction begins are not copied to the journal.
 final class DiskWriter {
-    /// Bytes that a transaction writes before it is ended. They are in memory until then.
-    static let transactionBytes = 1 << 20
-
     let connection: SQLConnection
     private(set) var budget: DiskBudget
+    /// Size of transactions, and of the connection's cache.
+    private(set) var memory: DiskMemory
     private(set) var rule: EvictionRule
     /// Entries in the tables.
     private(set) var entries: Int
@@ -43,8 +42,9 @@ final class DiskWriter {
     private var writtenBytes = 0
 
     /// Takes over an opened database that has tables.
-    init(_ connection: SQLConnection, limit: Int) throws(SQLFailure) {
+    init(_ connection: SQLConnection, limit: Int, memory: DiskMemory) throws(SQLFailure) {
         self.connection = connection
+        self.memory = memory
         entries = max(try connection.number("SELECT value FROM store WHERE name = 'entries'") ?? 0, 0)
         var clock = 0.0
         try connection.run("SELECT value FROM store WHERE name = 'clock'") { clock = $0.real(0) }
@@ -71,13 +71,23 @@ final class DiskWriter {
         }
         (self.generations, self.numbers) = (generations, numbers)
         if !connection.isReadOnly { try setMaximum(budget) }
+        try setMemory(memory)
+    }
+
+    /// Changes the size of later transactions, and of the connection's cache.
+    func setMemory(_ memory: DiskMemory) throws(SQLFailure) {
+        try connection.run("PRAGMA cache_size = \(memory.writerPages)")
+        self.memory = memory
     }
 
     // MARK: Transactions
 
     /// Notes the free bytes of the disk. If it is full, the file does not grow, and transactions have few pages: the
     /// journal needs the rest.
-    func note(freeBytes: Int) { isDiskFull = freeBytes < budget.journalBytes + 2 * Self.transactionBytes }
+    func note(freeBytes: Int) { isDiskFull = freeBytes < budget.journalBytes + 2 * memory.transactionBytes }
+
+    /// Size of the journal from which a transaction is ended. The limit may have changed since memory was divided.
+    private var longestJournal: Int { min(memory.longestJournal, budget.journalBytes - budget.operationBytes) }
 
     /// Runs operations in as few transactions as the bounds of journal and memory permit.
     ///
@@ -89,7 +99,7 @@ final class DiskWriter {
         _ operation: () throws(SQLFailure) -> Bool
     ) throws(SQLFailure) {
         var isLast = false
-        let longest = isDiskFull ? 4 * DiskBudget.pageBytes : budget.journalBytes - budget.operationBytes
+        let longest = isDiskFull ? 4 * DiskBudget.pageBytes : longestJournal
         while !isLast {
             do {
                 connection.waitForLocks(until: .now.advanced(by: .seconds(5)))
@@ -97,7 +107,7 @@ final class DiskWriter {
                 try connection.run("BEGIN IMMEDIATE")
                 repeat {
                     isLast = try !operation()
-                } while !isLast && writtenBytes < Self.transactionBytes && connection.journalBytes <= longest
+                } while !isLast && writtenBytes < memory.transactionBytes && connection.journalBytes <= longest
                 if !changes.isEmpty { try storeCounters() }
                 try connection.run("COMMIT")
                 if connection.allChanges != before { commits += 1 }

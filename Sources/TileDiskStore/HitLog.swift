@@ -9,13 +9,15 @@ struct HitLog {
         var clock: Double
     }
 
-    /// Entries that are kept.
+    /// Entries that are kept, unless memory is short.
     static let capacity = 8192
+    /// Entries that are kept.
+    var most = capacity
 
     private(set) var uses: [UInt64: Uses] = [:]
 
     /// Whether the uses are to be stored before more entries are used.
-    var isFull: Bool { uses.count >= Self.capacity }
+    var isFull: Bool { uses.count >= most }
 
     /// Bytes of the table, which has room for more entries than it has.
     var byteCount: Int { uses.capacity * 32 }

@@ -153,6 +153,12 @@ public final class TileDiskStore: TileStore {
         }
     }
 
+    /// Sets the memory that a cache allows. The least of all caches' counts.
+    ///
+    /// With 11 MiB and the write buffer, the store has all that its options say (tiles of 256 KiB). With less, it has fewer
+    /// readers, smaller page caches and transactions, and a smaller buffer: down to 3.3 MiB, which it always takes.
+    public func limitMemory(to bytes: ByteCount?, for user: Int) { core.allow(bytes?.bytes, to: user) }
+
     /// Writes what is buffered when it is called, and returns once that is done.
     public func flush() { core.flush() }
 

@@ -40,7 +40,8 @@ struct WriteBuffer {
     private static let overhead = 256
     private static let mostRenewals = 1024
 
-    let capacity: Int
+    /// Bytes of entries that wait. A larger one is taken if it is alone.
+    var capacity: Int
     /// Bytes of all entries, those being written included.
     private(set) var byteCount = 0
     private var waiting: [TileStoreKey: PendingWrite] = [:]
@@ -66,10 +67,18 @@ struct WriteBuffer {
     /// The newest copy of an entry that is not written yet.
     func write(of key: TileStoreKey) -> PendingWrite? { waiting[key] ?? writing[key] }
 
+    /// Whether an entry of some bytes may be added.
+    func hasRoom(for bytes: Int, replacing old: Int = 0) -> Bool {
+        byteCount == old || byteCount - old + bytes <= capacity
+    }
+
+    /// Whether what waits fills more than half of the buffer.
+    var isHalfFull: Bool { byteCount > capacity / 2 }
+
     /// Adds or replaces the entry of a key; `false` if there is no room.
     mutating func add(_ write: PendingWrite) -> Bool {
         let old = waiting[write.key].map(Self.size) ?? 0
-        guard byteCount - old + Self.size(of: write) <= capacity else { return false }
+        guard hasRoom(for: Self.size(of: write), replacing: old) else { return false }
         byteCount += Self.size(of: write) - old
         if waiting.updateValue(write, forKey: write.key) == nil { order.append(write.key) }
         // A renewal was of the older entry.

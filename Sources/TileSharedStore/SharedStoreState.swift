@@ -51,6 +51,8 @@ struct SharedStoreState {
     /// Number of times that each connection was taken.
     private var takes: [Int]
     private(set) var bufferedBytes = 0
+    /// Bytes that each cache allows.
+    var allowances: [Int: Int] = [:]
     private var idle: [Int]
     private var generations: [TileStoreNamespace: Generation] = [:]
     private var writes: [Write] = []

@@ -5,7 +5,7 @@ import TileCache
 extension TileSharedStore {
     func enqueue(_ write: SharedStoreState.Write) -> TileStorePut {
         let (isTaken, isIdle) = state.withLock { state -> (Bool, Bool) in
-            guard !state.isClosed, state.enqueue(write, limit: options.writeBuffer.bytes) else {
+            guard !state.isClosed, state.enqueue(write, limit: bufferBytes(state)) else {
                 if !write.isRelease { state.statistics.dropped += 1 }
                 return (false, false)
             }

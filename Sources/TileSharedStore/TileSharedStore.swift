@@ -57,11 +57,28 @@ public final class TileSharedStore: TileStore, DistantStore {
     public var statistics: TileStoreStatistics {
         state.withLock { state in
             var statistics = state.statistics
-            let connection = SharedConnection.memorySize(servers: servers.count, options)
-            let values = state.bufferedBytes + state.lentBytes
-            statistics.memorySize = .bytes(values + (options.connections + 1) * connection)
+            statistics.memorySize = .bytes(state.bufferedBytes + state.lentBytes + connectionBytes)
             return statistics
         }
+    }
+
+    /// Bytes of all connections at most.
+    private var connectionBytes: Int {
+        (options.connections + 1) * SharedConnection.memorySize(servers: servers.count, options)
+    }
+
+    /// Bytes of entries that may wait to be sent: what the caches allow beside the connections, one entry at least.
+    func bufferBytes(_ state: SharedStoreState) -> Int {
+        guard let allowed = state.allowances.values.min() else { return options.writeBuffer.bytes }
+        return min(max(allowed - connectionBytes, options.largestEntry.bytes), options.writeBuffer.bytes)
+    }
+
+    /// Sets the memory that a cache allows. The least of all caches' counts.
+    ///
+    /// The buffer of writes keeps to what the connections leave, but has room for one entry. Connections keep their size,
+    /// which ``TileSharedStoreOptions/connections`` and ``TileSharedStoreOptions/largestEntry`` determine.
+    public func limitMemory(to bytes: ByteCount?, for user: Int) {
+        state.withLock { $0.allowances[user] = bytes?.bytes }
     }
 
     /// Whether each server is used at present, in the order of ``servers``.

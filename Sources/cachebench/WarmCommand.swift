@@ -75,7 +75,9 @@ struct WarmCommand: ParsableCommand {
             let stores = try stores.open(writeBuffer: buffer)
             defer { for store in stores { store.close() } }
             let limit = ByteCount.bytes(Warm.byteLimit(tileBytes: tileBytes)) + stores.memorySize + buffer
-            let cache = try TileCache(byteLimit: limit, workers: workers)
+            var configuration = TileCache.Configuration(byteLimit: limit, workers: workers)
+            configuration.limitsStores = false
+            let cache = try TileCache(configuration)
             var options = WarmOptions()
             (options.levels, options.region, options.rate) = (levels, region, rate)
             let layer = try source.addLayer(cache, pyramid, stores)

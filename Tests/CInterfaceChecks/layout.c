@@ -159,7 +159,7 @@ FIELD(tilecache_recorder_counts, undrawable, 24);
 FIELD(tilecache_recorder_counts, resized, 32);
 FIELD(tilecache_recorder_counts, write_error, 40);
 
-SIZE(tilecache_statistics, 680);
+SIZE(tilecache_statistics, 688);
 FIELD(tilecache_statistics, pan_demands, 8);
 FIELD(tilecache_statistics, pan_decoded_hits, 16);
 FIELD(tilecache_statistics, pan_compressed_hits, 24);
@@ -244,6 +244,7 @@ FIELD(tilecache_statistics, prefetches_in_flight, 648);
 FIELD(tilecache_statistics, shortfall_bytes, 656);
 FIELD(tilecache_statistics, store_count, 664);
 FIELD(tilecache_statistics, loads_postponed, 672);
+FIELD(tilecache_statistics, store_bytes, 680);
 SIZE(tilecache_store_statistics, 96);
 FIELD(tilecache_store_statistics, hits, 8);
 FIELD(tilecache_store_statistics, misses, 16);

@@ -1706,6 +1706,9 @@ typedef struct tilecache_statistics {
     int64_t store_count;
     /** Loads that their source put off, TILECACHE_OUTCOME_POSTPONED or tilecache_request_postpone(). */
     int64_t loads_postponed;
+    /** Part of bookkeeping_bytes for stores: buffers, filters, connections, and tiles on their way to them. Stores are
+     *  asked to keep to an eighth of the limit in force. */
+    int64_t store_bytes;
 } tilecache_statistics;
 
 /** Reads the statistics of a cache, all at one moment. Set `statistics->struct_size` first. */

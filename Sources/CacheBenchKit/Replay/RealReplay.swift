@@ -142,6 +142,7 @@ struct RealReplay {
         tally.service.demandWaits = waits.demand
         tally.service.prefetchWaits = waits.prefetch
         tally.memory.peakResidentGrowth = memory.growth
+        if !figures.stores.isEmpty { tally.memory.storeBytes = figures.memory.stores.bytes }
         return figures.memory.bookkeeping.bytes
     }
 }

@@ -138,6 +138,8 @@ package struct ReplayReport: Encodable, Sendable, Hashable {
         package var peakInFlightBytes = 0
         /// Tables and scratch memory at the end.
         package var bookkeepingBytes = 0
+        /// Of those, the bytes of stores at the end; left out if there are none.
+        package var storeBytes: Int? = nil
         /// Growth of the process's resident memory; `null` under the virtual clock, which has no pixels.
         @Nullable package var peakResidentGrowth: Int? = nil
         /// Tiles that the fullest frame needed; the maximum if traces are pooled.

@@ -83,6 +83,7 @@ struct ReplayTally: Sendable {
         for field in counts { self[keyPath: field] += other[keyPath: field] }
         for field in peaks { self[keyPath: field] = max(self[keyPath: field], other[keyPath: field]) }
         for field in sums { self[keyPath: field] += other[keyPath: field] }
+        if let bytes = other.memory.storeBytes { memory.storeBytes = max(memory.storeBytes ?? 0, bytes) }
         if let growth = other.memory.peakResidentGrowth {
             memory.peakResidentGrowth = max(memory.peakResidentGrowth ?? 0, growth)
         }

@@ -15,6 +15,7 @@ extension TileCacheStatistics {
         memory.compressed = .bytes(pool.pages.usedBytes)
         memory.inFlight = .bytes(pool.ledger.inFlightBytes + pool.ledger.heldBytes)
         memory.bookkeeping = .bytes(pool.bookkeepingBytes)
+        memory.stores = .bytes(pool.ledger[.stores] + pool.ledger[.copies])
         let tiles = pool.table.counts
         memory.pinned = .bytes(tiles.pinnedBytes)
         memory.peakDecoded = .bytes(counters.peakDecodedBytes)

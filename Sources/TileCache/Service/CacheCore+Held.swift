@@ -1,3 +1,5 @@
+import Dispatch
+
 /// When the memory that stores or sources report is read.
 struct HeldMemory: Sendable {
     private(set) var due = Int64.min
@@ -14,6 +16,13 @@ struct HeldMemory: Sendable {
 }
 
 extension Layers {
+    /// Stores that layers name, each once. Asked for without the lock: the result may be the last to release one.
+    var stores: [any TileStore] {
+        var found: [any TileStore] = []
+        for case let tiers? in lazy.map(\.tiers) { found.add(tiers.stores) }
+        return found
+    }
+
     /// Sources that report memory, each once. Asked for without the lock: the result may be the last to release one.
     var reporting: [any MemoryReportingSource] {
         var found: [any MemoryReportingSource] = []
@@ -51,8 +60,9 @@ extension CacheCore {
     ///   - now: Does nothing if the last update was less than a second ago. Default: nil, update at once.
     ///   - tries: Maximum number of readings. The next plan reads again.
     func noteHeldMemory(now: Int64? = nil, tries: Int = 3) {
-        let asked = perform { state -> (stores: Stores?, sources: [any MemoryReportingSource]?, version: Int)? in
-            let stores = state.stores.startMeasuring(now: now) ? state.stores : nil
+        typealias Asked = (stores: [any TileStore]?, sources: [any MemoryReportingSource]?, version: Int)
+        let asked = perform { state -> Asked? in
+            let stores = state.stores.startMeasuring(now: now) ? state.layers.stores : nil
             let sources = state.layers.startMeasuring(now: now) ? state.layers.reporting : nil
             if now != nil, state.views.shortfallBytes > 0 { state.planAtNextMeasuring() }
             // Sources that have gone hold nothing.
@@ -60,7 +70,7 @@ extension CacheCore {
             return stores == nil && isIdle ? nil : (stores, sources, state.layers.version)
         }
         guard let asked else { return }
-        let storeBytes = asked.stores?.living.memorySize.bytes
+        let storeBytes = asked.stores?.memorySize.bytes
         let sourceBytes = asked.sources?.reduce(ByteCount.bytes(0)) { $0 + $1.heldMemory }.bytes
         let time = clock()
         let isCurrent = perform { state -> Bool in
@@ -85,5 +95,49 @@ extension CacheCore {
             return true
         }
         if !isCurrent, tries > 1 { noteHeldMemory(tries: tries - 1) }
+    }
+}
+
+/// The part of the limit that stores are to keep to.
+extension CacheCore {
+    /// An eighth of the limit, for all stores together.
+    static let storeShare = 8
+
+    /// Tells stores what they are allowed. May wait for their look-ups.
+    ///
+    /// - Parameter new: Stores of a layer that is about to be added. Default: none.
+    func limitStores(with new: [any TileStore] = []) {
+        var (stores, limit) = read { ($0.layers.stores, $0.pool.ledger.limit) }
+        stores.add(new)
+        guard configuration.limitsStores else { return }
+        for store in stores {
+            store.limitMemory(to: .bytes(limit / Self.storeShare / stores.count), for: Int(serial))
+        }
+    }
+
+    /// The same on the stores' queue, after a change of the limit, and notes what they hold then.
+    func limitStoresLater() {
+        guard !isForked, read({ !$0.layers.stores.isEmpty }) else { return }
+        activity.enter()
+        executor.run(storeQueue) { [self] in
+            limitStores()
+            noteHeldMemory()
+            activity.leave()
+        }
+    }
+
+    /// Tells stores that no layer names any more that they are allowed what they want.
+    func releaseStores(_ stores: [any TileStore]) {
+        let used = read { $0.layers.stores }
+        for store in stores where !used.contains(where: { $0 === store }) {
+            store.limitMemory(to: nil, for: Int(serial))
+        }
+    }
+}
+
+extension [any TileStore] {
+    /// Adds those that are not there yet.
+    fileprivate mutating func add(_ others: [any TileStore]) {
+        for store in others where !contains(where: { $0 === store }) { append(store) }
     }
 }

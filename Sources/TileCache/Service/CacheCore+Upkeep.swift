@@ -30,6 +30,9 @@ extension CacheCore {
         try check(options.share)
         if let problem = options.prefetch.problem { throw .invalidLayer(problem) }
         let tiers = try makeTiers(pyramid: pyramid, options: options)
+        if let tiers { limitStores(with: tiers.stores) }
+        // Of a layer that is refused.
+        defer { if let tiers { releaseStores(tiers.stores) } }
         let (storeBytes, sourceBytes) = (newStoreBytes(tiers), newSourceBytes(source))
         if let shareError { throw shareError }
         // Address ranges and scratch memory are reserved without the lock, and released if they are not needed.
@@ -122,7 +125,7 @@ extension CacheCore {
     /// Bytes of stores that no layer has named before.
     private func newStoreBytes(_ tiers: LayerTiers?) -> Int {
         guard let tiers else { return 0 }
-        let known = read { $0.stores }.living
+        let known = read { $0.layers.stores }
         var new: [any TileStore] = []
         for store in tiers.stores where !(known + new).contains(where: { $0 === store }) { new.append(store) }
         return new.memorySize.bytes
@@ -221,6 +224,7 @@ extension CacheCore {
         guard var goesOn = begun else { return }
         while goesOn { goesOn = perform { $0.pool.settleLimit() } }
         fitCodecs()
+        limitStoresLater()
         let views = read { $0.views.count }
         for place in 0..<views { perform { $0.refit(view: place, now: now) } }
         perform { $0.effects.plans = true }

@@ -12,8 +12,10 @@ final class CacheCore: Sendable {
     let coordinator = DispatchQueue(label: "TileCache.coordinator")
     /// Queue of the sources' cancel handlers.
     let cancellations = DispatchQueue(label: "TileCache.cancellations")
-    /// Queue of invalidations of stores.
+    /// Queue of invalidations and limits of stores.
     let storeQueue = DispatchQueue(label: "TileCache.stores")
+    /// Number of the cache in the process.
+    let serial: UInt32
     let workerQueues: [DispatchQueue]
     let stuckLoadTime: Int64
     private let planner: Lock<Planner>
@@ -51,8 +53,9 @@ final class CacheCore: Sendable {
         callbacks = Lock(RunningCallbacks(slowTime: configuration.slowCallbackTime.nanoseconds))
         // A spare worker costs an idle queue. The system has threads for some 500 blocked queues.
         let spares = min(3 * configuration.workers, 255 - configuration.workers)
+        serial = Self.count.wrappingAdd(1, ordering: .relaxed).newValue
         let state = CoreState(
-            serial: Self.count.wrappingAdd(1, ordering: .relaxed).newValue,
+            serial: serial,
             pool: pool,
             pageRegion: region,
             workers: WorkerRoster(count: configuration.workers, spares: spares),
@@ -272,7 +275,7 @@ final class CacheCore: Sendable {
             defer { for index in state.layers.indices { state.layers[index].forgetSource() } }
             return Array(state.layers)
         }
-        defer { withExtendedLifetime(sources) {} }
+        defer { for layer in sources { if let tiers = layer.tiers { releaseStores(tiers.stores) } } }
         timer.cancel()
         // Called from a callback, a cancel handler or a source, it cannot wait for that call.
         let isWithin = callbacks.withLock { $0.isWithin(currentThreadNumber()) }

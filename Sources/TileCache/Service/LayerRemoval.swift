@@ -93,7 +93,7 @@ extension CacheCore {
         }
         // Source and stores are released last and without the lock: their deinitializers run foreign code.
         guard let (record, pages) = begun else { return false }
-        defer { withExtendedLifetime(record) {} }
+        defer { if let tiers = record.tiers { releaseStores(tiers.stores) } }
         walk(pages) { state, some in
             // A plan may have freed the index since the last step.
             guard state.layers.indices.contains(id.index), state.layers[id.index].id == id else { return false }

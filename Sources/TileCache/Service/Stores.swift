@@ -19,9 +19,6 @@ struct Stores: Sendable {
     private var pending: [TileStoreNamespace: Int] = [:]
 
     var isEmpty: Bool { records.isEmpty }
-    /// Stores that exist. Asked for without the lock: the result may be the last to release one.
-    var living: [any TileStore] { records.compactMap(\.store) }
-
     /// - Parameter store: Held by the caller.
     private func index(of store: any TileStore) -> Int? {
         let id = ObjectIdentifier(store)

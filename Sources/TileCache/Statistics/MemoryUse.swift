@@ -18,6 +18,10 @@ extension TileCacheStatistics {
         public internal(set) var inFlight = ByteCount.bytes(0)
         /// Tables and scratch memory, and memory that sources report.
         public internal(set) var bookkeeping = ByteCount.bytes(0)
+        /// Part of `bookkeeping` for stores: their buffers, filters and connections, and tiles on their way to them.
+        ///
+        /// Stores are asked to keep to an eighth of the limit in force.
+        public internal(set) var stores = ByteCount.bytes(0)
         /// Pinned tiles that are decoded now.
         public internal(set) var pinned = ByteCount.bytes(0)
         /// Peak of decoded tiles, without loads in flight.

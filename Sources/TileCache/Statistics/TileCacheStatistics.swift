@@ -101,6 +101,7 @@ public struct TileCacheStatistics: Sendable, Hashable, CustomStringConvertible {
         let missing =
             memory.shortfall.bytes + memory.bookkeeping.bytes + memory.pinned.bytes - memory.limit.bytes
         return "limit too small: one screen needs \(memory.shortfall) of tiles"
-            + (missing > 0 ? ", \(ByteCount.bytes(missing)) more than there is" : "") + "; "
+            + (missing > 0 ? ", \(ByteCount.bytes(missing)) more than there is" : "")
+            + (memory.stores.bytes > 0 ? ", where stores take \(memory.stores)" : "") + "; "
     }
 }

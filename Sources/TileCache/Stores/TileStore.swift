@@ -120,6 +120,17 @@ public protocol TileStore: AnyObject, Sendable {
     /// - Returns: Whether the generation is stored. If not, older entries are misses until the store is closed.
     func raiseGeneration(of namespace: TileStoreNamespace, to generation: UInt64) -> Bool
 
+    /// Limits the store's memory, as far as the store can. Default: does nothing.
+    ///
+    /// A cache calls it when a layer names the store and whenever the limit in force changes. All stores of a cache
+    /// together are allowed an eighth of that limit, in equal parts; what a store holds beyond counts all the same. May
+    /// wait for look-ups in progress, not for a server or for minutes.
+    ///
+    /// - Parameters:
+    ///   - bytes: What a cache allows; `nil` once no layer of it names the store.
+    ///   - user: Number of the cache in the process. A store of several caches keeps to the least.
+    func limitMemory(to bytes: ByteCount?, for user: Int)
+
     /// Writes what is buffered and closes the store. Calls after that are misses or do nothing.
     func close()
 }
@@ -129,6 +140,8 @@ extension TileStore {
     public var label: String { "store" }
     /// Does nothing.
     public func giveUp(_ key: TileStoreKey) {}
+    /// Does nothing.
+    public func limitMemory(to bytes: ByteCount?, for user: Int) {}
     /// `false`.
     public var keepsUndrawnTiles: Bool { false }
 }

@@ -150,4 +150,62 @@ extension LayerStoreTests {
         let bytes = run.scene.cache.core.read { $0.pool.ledger[.stores] }
         #expect(known == nil && bytes == 0)
     }
+
+    /// All stores of a cache together are allowed an eighth of the limit in force, whatever changes it, until no layer
+    /// names them.
+    @Test func storesAreAllowedAPartOfTheLimit() throws {
+        let (first, second) = (MemoryStore(), MemoryStore())
+        let run = try Run([first], Origin(), tiles: 64)
+        let cache = run.scene.cache
+        let limit = cache.byteLimit.bytes
+        #expect(Array(first.allowances.values) == [limit / 8])
+        let options = LayerOptions(stores: LayerStores([first, second], dataSet: ["second"]))
+        let layer = try cache.addLayer(Origin() as any BlockingTileSource, pyramid: run.scene.pyramid, options: options)
+        #expect([first, second].allSatisfy { Array($0.allowances.values) == [limit / 16] })
+        cache.noteMemoryPressure(.critical)
+        #expect(run.scene.scheduler.runAll())
+        #expect([first, second].allSatisfy { Array($0.allowances.values) == [limit / 4 / 16] })
+        #expect(run.scene.scheduler.reaches { first.allowances.values.first == limit / 16 })
+        // Another cache has its own number.
+        let other = try Run([first], Origin(), tiles: 64)
+        #expect(first.allowances.count == 2 && second.allowances.count == 1)
+        cache.removeLayer(layer)
+        run.scene.run()
+        #expect(first.allowances.count == 2 && second.allowances.isEmpty)
+        #expect(cache.shutdown() && first.allowances.count == 1)
+        #expect(other.scene.cache.shutdown() && first.allowances.isEmpty)
+        // A layer that is refused leaves nothing behind.
+        second.memorySize = .bytes(limit)
+        let third = try Run([first], Origin(), tiles: 64)
+        #expect(throws: TileCacheError.self) {
+            _ = try third.scene.cache.addLayer(
+                Origin() as any BlockingTileSource,
+                pyramid: third.scene.pyramid,
+                options: options
+            )
+        }
+        #expect(first.allowances.count == 1 && second.allowances.isEmpty)
+    }
+
+    /// A store that the program still holds counts only while a layer names it.
+    @Test func aStoreWithoutALayerDoesNotCount() throws {
+        let store = MemoryStore(memorySize: .bytes(4096))
+        let run = try Run([store], Origin())
+        _ = try run.scene.cache.addLayer(Origin() as any BlockingTileSource, pyramid: run.scene.pyramid)
+        run.need(0..<2)
+        let bytes = { run.scene.cache.core.read { $0.pool.ledger[.stores] } }
+        #expect(bytes() == 4096 && run.scene.cache.statistics.memory.stores.bytes == 4096)
+        run.scene.cache.removeLayer(run.layer)
+        run.scene.run()
+        #expect(bytes() == 0 && run.scene.cache.statistics.memory.stores.bytes == 0)
+        // It counts again with its next layer, once.
+        for name in ["a", "b"] {
+            _ = try run.scene.cache.addLayer(
+                Origin() as any BlockingTileSource,
+                pyramid: run.scene.pyramid,
+                options: LayerOptions(stores: LayerStores([store], dataSet: [name]))
+            )
+            #expect(bytes() == 4096)
+        }
+    }
 }

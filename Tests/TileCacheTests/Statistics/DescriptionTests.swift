@@ -76,4 +76,18 @@ import Testing
         let expected = "limit too small: one screen needs 327680 bytes of tiles, \(missing) bytes more than there is; "
         #expect(figures.description.hasPrefix(expected), "\(figures)")
     }
+
+    @Test func whatStoresTakeOfTheLimitIsNamed() throws {
+        let cache = try TileCache(byteLimit: .kibibytes(256))
+        let store = MemoryStore(memorySize: .kibibytes(64))
+        let options = LayerOptions(stores: LayerStores([store], dataSet: ["world"]))
+        let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid(), options: options)
+        let view = ServiceSetup.quiet(cache, [layer])
+        view.update(ServiceSetup.viewport(500, 500))
+        let figures = cache.statistics
+        #expect(figures.memory.stores == .kibibytes(64) && figures.memory.bookkeeping > figures.memory.stores)
+        let missing = (20 << 14) + figures.memory.bookkeeping.bytes - (256 << 10)
+        let expected = "327680 bytes of tiles, \(missing) bytes more than there is, where stores take 65536 bytes; "
+        #expect(figures.description.contains(expected), "\(figures)")
+    }
 }

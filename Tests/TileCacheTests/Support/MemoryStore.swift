@@ -13,6 +13,7 @@ final class MemoryStore: DistantStore {
         var givenUp: [TileCoordinate] = []
         var late = 0
         var memorySize = ByteCount.bytes(0)
+        var allowances: [Int: Int] = [:]
         var answer = TileStorePut.accepted
         var knowsAbsences = true
         var whileGetting: (@Sendable () -> Void)?
@@ -72,6 +73,13 @@ final class MemoryStore: DistantStore {
     var memorySize: ByteCount {
         get { state.withLock { $0.memorySize } }
         set { state.withLock { $0.memorySize = newValue } }
+    }
+
+    /// Bytes that each cache allows.
+    var allowances: [Int: Int] { state.withLock { $0.allowances } }
+
+    func limitMemory(to bytes: ByteCount?, for user: Int) {
+        state.withLock { $0.allowances[user] = bytes?.bytes }
     }
 
     /// Whether to fail removals and raises. Default: nil, none.

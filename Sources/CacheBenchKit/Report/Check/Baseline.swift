@@ -60,8 +60,9 @@ package struct Baseline: Sendable {
     /// Fields that are better if they are smaller.
     private static let smaller: Set<String> = [
         "blank", "fallback", "blankPixelMilliseconds", "fallbackPixelMilliseconds", "framesWithGap", "p50", "p95",
-        "p99", "waste", "peakBytes", "bookkeepingBytes", "peakResidentGrowth", "loadedBytes", "failed",
-        "shortfallBytes", "suggested.byteLimit", "loads.bytes", "neededBytes", "deficit", "firstCompleteFrame",
+        "p99", "waste", "peakBytes", "bookkeepingBytes", "storeBytes", "peakResidentGrowth",
+        "loadedBytes", "failed", "shortfallBytes", "suggested.byteLimit", "loads.bytes", "neededBytes", "deficit",
+        "firstCompleteFrame",
     ]
     /// Null without waits, which is not worse; without demands the hit rate is null too.
     private static let waits: Set<String> = ["p50", "p95", "p99"]
