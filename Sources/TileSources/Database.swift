@@ -161,9 +161,17 @@ final class Database {
 
     /// Bounds the pages that the connection keeps. Reads the schema, as queries do.
     func boundCache() {
+        refill()
         isConfiguring = true
         defer { isConfiguring = false }
         sqlite3_exec(handle, "PRAGMA cache_size = \(-Self.cacheBytes / 1024)", nil, nil, nil)
+    }
+
+    /// Bytes of pages that the connection keeps now.
+    var cachedBytes: Int {
+        var (bytes, highest): (Int32, Int32) = (0, 0)
+        sqlite3_db_status(handle, SQLITE_DBSTATUS_CACHE_USED, &bytes, &highest, 0)
+        return Int(bytes)
     }
 
     /// Starts the time limit of one tile, after that of opening.

@@ -125,6 +125,33 @@ import Testing
         #expect(wrong.withLock { $0 } == 0)
     }
 
+    /// Connections keep few pages, and count: SQLite's default is 2 MiB each.
+    @Test func connectionsKeepLittleAndCount() throws {
+        let map = MadeMBTiles(path)
+        map.run("BEGIN")
+        // Values that no page of the cache could hold all of.
+        for column in 0..<64 { map.add(6, column, rowFromBottom: 0, [UInt8](repeating: UInt8(column), count: 60_000)) }
+        map.run("COMMIT")
+        map.close()
+        let database = try Database(path: path)
+        database.boundCache()
+        let query = try #require(database.query("SELECT tile_data FROM tiles WHERE tile_column = ?"))
+        for column in 0..<64 {
+            query.bind(column)
+            guard case .row = query.step() else {
+                Issue.record("tile \(column) was expected")
+                continue
+            }
+            #expect(query.blob(0).first == UInt8(column))
+            query.reset()
+        }
+        #expect(database.cachedBytes > 100 << 10 && database.cachedBytes < Database.connectionBytes)
+        // A setting that is not the connection's own is still refused.
+        #expect(database.query("PRAGMA cache_size = -2000") == nil)
+        let source = try MBTilesTileSource(path: path, options: TileSourceOptions(tileSize: 32))
+        #expect(source.heldMemory.bytes == Database.connectionBytes)
+    }
+
     @Test func valuesOfOtherTypesAreFailures() throws {
         let map = MadeMBTiles(path)
         map.add(0, 0, rowFromBottom: 0, image(0, 0, 0).png)
