@@ -8,7 +8,13 @@ import Testing
     #if os(Linux)
         /// Flags of the mapping that contains an address: `nh` says that it has no huge pages.
         private func flags(at address: UInt) -> [Substring] {
-            let text = (try? String(contentsOfFile: "/proc/self/smaps", encoding: .utf8)) ?? ""
+            // It has no size, and is written as it is read.
+            guard let file = fopen("/proc/self/smaps", "r") else { return [] }
+            defer { fclose(file) }
+            var bytes: [UInt8] = []
+            var part = [UInt8](repeating: 0, count: 65_536)
+            while case let count = fread(&part, 1, part.count, file), count > 0 { bytes += part[..<count] }
+            let text = String(decoding: bytes, as: UTF8.self)
             var isWithin = false
             for line in text.split(separator: "\n") {
                 let words = line.split(separator: " ")

@@ -174,14 +174,19 @@ extension LayerStoreTests {
         #expect(first.allowances.count == 2 && second.allowances.isEmpty)
         #expect(cache.shutdown() && first.allowances.count == 1)
         #expect(other.scene.cache.shutdown() && first.allowances.isEmpty)
-        // A layer that is refused leaves nothing behind.
-        second.memorySize = .bytes(limit)
+        // A layer that is refused leaves nothing behind: two layers cannot both have the whole limit.
         let third = try Run([first], Origin(), tiles: 64)
+        let whole = LayerShare(maximum: 1, guaranteed: 1)
+        _ = try third.scene.cache.addLayer(
+            Origin() as any BlockingTileSource,
+            pyramid: third.scene.pyramid,
+            options: LayerOptions(share: whole)
+        )
         #expect(throws: TileCacheError.self) {
             _ = try third.scene.cache.addLayer(
                 Origin() as any BlockingTileSource,
                 pyramid: third.scene.pyramid,
-                options: options
+                options: LayerOptions(share: whole, stores: LayerStores([second], dataSet: ["third"]))
             )
         }
         #expect(first.allowances.count == 1 && second.allowances.isEmpty)
@@ -192,7 +197,6 @@ extension LayerStoreTests {
         let store = MemoryStore(memorySize: .bytes(4096))
         let run = try Run([store], Origin())
         _ = try run.scene.cache.addLayer(Origin() as any BlockingTileSource, pyramid: run.scene.pyramid)
-        run.need(0..<2)
         let bytes = { run.scene.cache.core.read { $0.pool.ledger[.stores] } }
         #expect(bytes() == 4096 && run.scene.cache.statistics.memory.stores.bytes == 4096)
         run.scene.cache.removeLayer(run.layer)
