@@ -224,7 +224,7 @@ import Testing
         )
         #expect(metadata.geoKeys == [1, 1, 0, 0] && metadata.tiePoints.isEmpty && metadata.geoText == nil)
         // Four tiles, two texts, three and four numbers.
-        #expect(source.heldMemory == .bytes(4 * 12 + 6 + 5 + 7 * 8))
+        #expect(source.statistics.directoryMemory == .bytes(4 * 12 + 6 + 5 + 7 * 8))
     }
 
     /// Writers leave out planes of zeros, as GDAL does with `SPARSE_OK`.
