@@ -26,21 +26,23 @@ extension AdaptivePolicy {
         for level in stride(from: target.level - 1, through: coarsest, by: -1) {
             var tiles: [TileKey] = []
             func add(_ key: TileKey) { if !tiles.contains(key) { tiles.append(key) } }
+            // A level with more tiles is out of the question, however many more: the way of a long load may have a million.
+            func goesOn() -> Bool { tiles.count <= most }
             for (key, nearest) in zip(missing, ancestors.nearest) where (nearest?.level ?? -1) < level {
-                guard tiles.count <= most else { break }
+                guard goesOn() else { break }
                 guard outlook.rectangle(of: key).intersection(way).area > 0,
                     let ancestor = target.pyramid.ancestor(of: key.coordinate, at: level)
                 else { continue }
                 add(TileKey(layer: target.layer, ancestor))
             }
             // Of what does not show yet.
-            if outlook.travel.isMoving, tiles.count <= most {
-                outlook.forEachTile(at: level, in: way) { key, tile in
+            if outlook.travel.isMoving, goesOn() {
+                outlook.forEachTile(at: level, in: way, while: goesOn) { key, tile in
                     let hidden = tile.intersection(way).area - tile.intersection(outlook.view).area
                     if hidden > 0, !context.residency(key).isResident { add(key) }
                 }
             }
-            if tiles.count <= most { return tiles }
+            if goesOn() { return tiles }
         }
         return []
     }

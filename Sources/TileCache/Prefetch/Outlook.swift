@@ -173,12 +173,20 @@ struct Outlook {
     }
 
     /// Calls `body` with the tiles of a level under a rectangle, and their rectangles in world pixels.
+    ///
+    /// - Parameter goesOn: Whether to go on with the next tile. Default: always.
     @inline(__always)
-    func forEachTile(at level: Int, in rectangle: PixelRect, _ body: (TileKey, PixelRect) -> Void) {
+    func forEachTile(
+        at level: Int,
+        in rectangle: PixelRect,
+        while goesOn: () -> Bool = { true },
+        _ body: (TileKey, PixelRect) -> Void
+    ) {
         let grid = grid(at: level, in: rectangle, column: { ($0, $1) })
         for number in grid.rows {
             let row = grid.bounds(ofRow: number)
             for (column, side) in grid.columns {
+                guard goesOn() else { return }
                 let key = TileKey(layer: target.layer, TileCoordinate(level: level, column: column, row: number))
                 body(key, PixelRect(minX: side.0, minY: row.low, maxX: side.1, maxY: row.high))
             }

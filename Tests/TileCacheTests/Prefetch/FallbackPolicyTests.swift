@@ -284,6 +284,20 @@ import Testing
         #expect(levels.isSuperset(of: [26, 47]))
     }
 
+    /// During a load of 20 s a view may pass a million tiles. A plan looks at no more of them than for short loads.
+    @Test(arguments: [1_000, 20_000]) func aPlanDoesNotWalkAllTilesOfTheWay(milliseconds: Int) throws {
+        var session = try PolicySession(worldWidth: 1 << 24, worldHeight: 1 << 24)
+        session.latency = Int64(milliseconds) * 1_000_000
+        var most = 0
+        for frame in 0..<30 {
+            let place = 4_000_000 + 100 * Double(frame)
+            _ = session.show(.at(place, place))
+            most = max(most, session.lookUps)
+        }
+        // Of each of five levels, one more than the workers load at once; and the fallbacks ahead.
+        #expect(most > 0 && most <= 5 * 5 + 8, "\(most) tiles")
+    }
+
     /// The coarser level is that of where the view will be, not of what it leaves.
     @Test func aMovingViewGetsTheCoarserLevelOfItsEnd() throws {
         var session = try PolicySession()

@@ -26,6 +26,8 @@ struct PolicySession {
     var pyramid: TilePyramid
     /// Tells the policy which tiles have changed since its last plan, and so need to be looked up.
     var tellsChanges = false
+    /// Number of tiles that the policy has looked up one by one in its last plan.
+    private(set) var lookUps = 0
     private var changes = StateChanges()
     private var last: [Set<TileKey>] = []
 
@@ -61,6 +63,8 @@ struct PolicySession {
             )
         )
         frame += 1
+        var count = 0
+        defer { lookUps = count }
         var wishes = Wishes()
         policy.appendWishes(
             to: &wishes,
@@ -81,7 +85,10 @@ struct PolicySession {
                 capacityTiles: capacity,
                 policies: policies,
                 effort: effort,
-                residency: { present.contains($0) ? .decoded : .none },
+                residency: {
+                    count += 1
+                    return present.contains($0) ? .decoded : .none
+                },
                 lookUpMany: { $0.map(state) },
                 changedTiles: tellsChanges ? { [changes] version in changes.take(since: &version) } : nil,
                 synthesizedLevels: [synthesizedLevels]
