@@ -4,7 +4,7 @@ enum Admission<Grant> {
     case granted(Grant)
     /// Compress this tile first, then retry.
     case demote(EntryID)
-    /// There is no room; nothing is counted.
+    /// There is no room; nothing is counted. If `hold.isInterrupted`, room is being made: ask again in another hold.
     case refused
 
     var isGranted: Bool { if case .granted = self { true } else { false } }

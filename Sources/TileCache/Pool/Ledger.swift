@@ -160,15 +160,27 @@ extension PoolState {
     }
 
     /// Charges memory outside of the pool; returns whether there was room for its growth.
-    mutating func charge(_ growth: Int, to account: Ledger.Account) -> Bool {
-        // What would not fit beside the other accounts evicts nothing.
-        let most = ledger.limit - ledger.accountBytes - ledger.heldBytes - ledger.inFlightBytes
+    ///
+    /// - Parameter inSteps: Whether the request may be interrupted (`hold.isInterrupted`); the caller asks again. Default:
+    ///   false, the growth is small or linear in the caller's own request.
+    mutating func charge(_ growth: Int, to account: Ledger.Account, inSteps: Bool = false) -> Bool {
         guard
             growth <= 0 || configuration.grantsBookkeeping
-                || (growth <= most && !isOverLimit && makeBytes(growth))
+                || (fits(growth) && makeBytes(growth, inSteps: inSteps))
         else { return false }
         note(growth, in: account)
         return true
+    }
+
+    /// Makes room for a later charge in steps; returns whether more steps would help.
+    mutating func prepareCharge(of growth: Int) -> Bool {
+        guard growth > 0, !configuration.grantsBookkeeping, fits(growth) else { return false }
+        return !makeBytes(growth) && hold.isInterrupted
+    }
+
+    /// Whether a growth fits beside the other accounts. What would not evicts nothing.
+    private func fits(_ growth: Int) -> Bool {
+        !isOverLimit && growth <= ledger.limit - ledger.accountBytes - ledger.heldBytes - ledger.inFlightBytes
     }
 
     /// Charges memory outside of the pool. The caller has made room with `makeBytes`.

@@ -17,6 +17,7 @@ extension PoolState {
         if layer.meanBlockBytes > 0, bytes > 2 * layer.meanBlockBytes { return nil }
         let worth = worth(of: load)
         while !makePages(for: bytes, of: load.entry) {
+            guard hold.left > 0 else { return nil }
             let victim = coldest(of: .decoded, worth: worth, for: own)
             guard victim != .none, demoteToEncoded(victim) else { return nil }
         }
@@ -44,6 +45,7 @@ extension PoolState {
 
     mutating func moveToEncoded(_ number: EntryID) {
         let form = table[number].form
+        hold.spend()
         noteDemotion(number, blockBytes: form.byteCount)
         moveToCompressed(number, form)
     }
@@ -67,11 +69,14 @@ extension PoolState {
         guard counters.tiers.encodedPayloads > 0 else { return false }
         let wanted = configuration.paged(bytes) / pages.pageBytes
         let before = pages.unusedCount
+        var passed = 0
+        defer { hold.pass(passed) }
         for list in [EntryList.needed, .pinned, .held] {
             for _ in 0..<min(table.lists.count(of: list), Self.payloadSteps) where pages.unusedCount - before < wanted {
                 let number = table.lists.tail(of: list)
                 if table[number].residency.isDecoded { dropEncoded(of: number) }
                 table.rotate(number, layers)
+                passed += 1
             }
         }
         return pages.unusedCount > before
@@ -86,7 +91,7 @@ extension PoolState {
             let layer = table[load.entry].key.layer
             let room: Admission<Void> =
                 fitsHeld(growth) ? makeBytes(growth, worth: worth(of: load), layer: layer) : .refused
-            if case .refused = room {
+            if case .refused = room, !hold.isInterrupted {
                 let pages = configuration.paged(bytes) / self.pages.pageBytes
                 loads.change(ticket.load) { $0.refusedPages = UInt16(clamping: pages) }
             }

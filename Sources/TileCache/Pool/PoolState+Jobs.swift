@@ -47,6 +47,8 @@ extension PoolState {
     /// - Parameter now: Tiles whose retry is due after it count for `nextRetry`. Default: none.
     mutating func install(_ newPlan: consuming Plan, now: Int64 = .max) {
         let hasRoom = makeRoom(for: newPlan)
+        // Room is being made in steps, of which this was one.
+        if hold.isInterrupted { effects.plans = true }
         queue.install(newPlan, hasRoom: hasRoom)
         for planned in queue.plan.keepValues {
             let number = table.find(planned.key)

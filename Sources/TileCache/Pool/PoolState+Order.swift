@@ -6,7 +6,7 @@ extension PoolState {
     }
 
     /// Begins the best job that may start now; `nil` if there is none. The caller does it and calls the matching
-    /// `finish`.
+    /// `finish`. If `hold.isInterrupted`, room for it is being made: it is its turn again in another hold.
     mutating func nextJob(now: Int64) -> Job? {
         guard loads.busyCount < configuration.workers, !queue.hasEnded else { return nil }
         var behindPrefetch = false
@@ -19,7 +19,7 @@ extension PoolState {
             case .demote(let victim)?: return .demote(beginDemotion(victim))
             case nil: queue.advance(behindPrefetch: behindPrefetch)
             case .refused?:
-                guard planned.reason == .prefetch else { return nil }
+                guard planned.reason == .prefetch, !hold.isInterrupted else { return nil }
                 behindPrefetch = true
             }
         }
@@ -92,6 +92,7 @@ extension PoolState {
             begun = beginLoad(planned, now: now).map(Job.load)
         }
         guard begun == .refused else { return begun }
+        if hold.isInterrupted { return .refused }
         // A running codec may make room, and its worker continues with this plan.
         guard codecJobs.count == 0 else { return .refused }
         // A needed tile may evict more than a fallback, and does not wait for one that is only decompressed.

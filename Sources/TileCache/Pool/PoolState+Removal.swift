@@ -10,6 +10,7 @@ extension PoolState {
     /// loaded are removed when the load ends.
     mutating func removeTiles(onPages range: Range<Int32>, ofLayer layer: Int) {
         for number in entries(onPages: range, ofLayer: layer) {
+            hold.spend()
             change(number) {
                 $0.flags.remove(.pinned)
                 $0.flags.subtract(.remembered)
@@ -37,10 +38,15 @@ extension PoolState {
             layers.noteRelease()
         }
         // Leased slots of a size without layers may have been released since.
-        var steps = Self.stepsAtOnce
+        var steps = min(hold.left, Self.stepsAtOnce)
         for slotClass in slots.indices where slots[slotClass].layers == 0 {
-            while steps > 0, decommitSlot(ofClass: slotClass) { steps -= 1 }
-            steps -= slots[slotClass].shrink(steps: steps)
+            while steps > 0, decommitSlot(ofClass: slotClass) {
+                hold.spend()
+                steps -= 1
+            }
+            let shrunk = slots[slotClass].shrink(steps: steps)
+            hold.spend(shrunk)
+            steps -= shrunk
         }
         slots.removeFree()
         return steps == 0

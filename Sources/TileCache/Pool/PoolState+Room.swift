@@ -1,6 +1,8 @@
 /// Makes room by eviction; never exceeds the limit.
 extension PoolState {
     /// Takes a slot for a tile of a layer, not charged to the layer. Evicts only tiles worth less than `worth`.
+    ///
+    /// One tile may take the room of thousands of smaller ones: it is made in steps.
     mutating func findSlot(layer: Int, worth: Float) -> Admission<SlotID> {
         settleLimit()
         // Above a lowered limit nothing takes memory, freed memory included. A tile that would not fit an empty pool
@@ -23,6 +25,7 @@ extension PoolState {
                 }
                 if decommitUnused(missing, sparing: slotClass) { continue }
             }
+            guard hold.mayGoOn() else { return .refused }
             switch evict(worth: worth, for: layer) {
             case .granted: continue
             case .demote(let victim): return .demote(victim)
@@ -39,10 +42,15 @@ extension PoolState {
         return slotBytes(ofLayer: layer) <= ledger.limit - tables - bytes
     }
 
-    /// Frees bytes for tables by evicting unneeded tiles; returns whether it succeeded.
-    mutating func makeBytes(_ bytes: Int) -> Bool {
+    /// Frees bytes for tables by evicting unneeded tiles; returns whether it succeeded. Not above a lowered limit: that is
+    /// reached in steps, by `settleLimit` alone.
+    ///
+    /// - Parameter inSteps: Whether it may be interrupted. Default: true. Not if the caller's request bounds it.
+    mutating func makeBytes(_ bytes: Int, inSteps: Bool = true) -> Bool {
         while availableBytes < bytes {
+            guard !isOverLimit else { return false }
             if decommitUnused(bytes - availableBytes) { continue }
+            if inSteps, !hold.mayGoOn() { return false }
             let victim = coldest(of: .compressed, worth: .infinity)
             let other = victim != .none ? victim : coldest(of: .decoded, worth: .infinity)
             if other != .none {
@@ -59,6 +67,7 @@ extension PoolState {
         while availableBytes < bytes {
             guard !isOverLimit else { return .refused }
             if decommitUnused(bytes - availableBytes) { continue }
+            guard hold.mayGoOn() else { return .refused }
             let evicted = evict(worth: worth, for: layer)
             if evicted.isGranted { continue }
             if case .demote = evicted { return evicted }
@@ -159,6 +168,7 @@ extension PoolState {
 
     /// Removes a tile's pixels from the pool.
     mutating func drop(_ number: EntryID, cause: TileCacheStatistics.RemovalCause) {
+        hold.spend()
         counters.tiers.countRemoval(cause)
         noteUnseen(number)
         releasePixels(of: number)
@@ -192,7 +202,8 @@ extension PoolState {
     /// Decommits unused memory until `bytes` are free, in steps; returns whether there was any.
     mutating func decommitUnused(_ bytes: Int, sparing spared: Int? = nil, atMost most: Int = decommitsAtOnce) -> Bool {
         let before = ledger.credit
-        let last = ledger.pendingDecommits.count + min(most, Self.decommitsAtOnce)
+        let first = ledger.pendingDecommits.count
+        let last = first + min(most, Self.decommitsAtOnce)
         func isEnough() -> Bool { ledger.credit - before >= bytes || ledger.pendingDecommits.count >= last }
         for slotClass in slots.indices where slotClass != spared {
             while !isEnough(), decommitSlot(ofClass: slotClass) {}
@@ -204,6 +215,7 @@ extension PoolState {
         while !configuration.grantsBookkeeping, !isEnough(), let range = table.beginDecommit() {
             ledger.beginDecommit(range, bytes: table.pageBytes)
         }
+        hold.spend(ledger.pendingDecommits.count - first)
         return ledger.credit > before
     }
 

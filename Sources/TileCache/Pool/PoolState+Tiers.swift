@@ -250,6 +250,8 @@ extension PoolState {
             let missing = fresh * pages.pageBytes + growth
             if availableBytes >= missing { return fresh <= pages.freshCount }
             if pages.usedBytes + bytes > compressedLimit {
+                // Too many for one hold of the lock: it is not worth them.
+                guard hold.left > 0 else { return false }
                 let victim = coldest(of: .compressed, worth: worth, for: table[number].key.layer)
                 // The entry itself is listed too, without pages: evicting it would free nothing.
                 if victim != .none, victim != number {

@@ -50,6 +50,7 @@ extension PoolState {
 
     private mutating func invalidate(_ affected: [EntryID], layer: Int, dropsAtOnce: Bool) {
         for number in affected where number != .none {
+            hold.spend()
             let isLacking = layers[layer].lacks(table[number].key)
             change(number) {
                 $0.flags.subtract(.remembered)
@@ -75,22 +76,13 @@ extension PoolState {
     /// - Returns: Whether more steps would help.
     @discardableResult
     mutating func trim(toBytes bytes: Int, sparingPins: Bool = true, steps: Int = .max) -> Bool {
-        var left = steps
+        let end = hold.end(after: steps)
         // Memory on its way to the system counts as gone.
         while committedBytes - ledger.leavingBytes > bytes {
-            guard left > 0 else { return true }
+            guard hold.spent < end else { return true }
             let excess = committedBytes - ledger.leavingBytes - bytes
-            let pending = ledger.pendingDecommits.count
-            if decommitUnused(excess, atMost: left) {
-                left -= ledger.pendingDecommits.count - pending
-                continue
-            }
-            let shrunk = shrinkTables(steps: left)
-            if shrunk > 0 {
-                left -= shrunk
-                continue
-            }
-            left -= 1
+            if decommitUnused(excess, atMost: end - hold.spent) { continue }
+            if shrinkTables(steps: end - hold.spent) > 0 { continue }
             // A long trim does not weigh each tile: hardly any of them stay.
             let isLarge = excess > bytes / 16
             let cold = isLarge ? oldest(of: .compressed) : coldest(of: .compressed, worth: .infinity)
@@ -109,13 +101,9 @@ extension PoolState {
                     drop(solid, cause: .trimmed)
                     continue
                 }
-                // One step is spent already.
-                let forgotten = forgetAbsences(steps: left + 1)
-                if forgotten > 0 {
-                    left -= forgotten - 1
-                    continue
-                }
+                if forgetAbsences(steps: max(end - hold.spent, 1)) > 0 { continue }
                 if ledger[.plan] > 0 {
+                    hold.spend()
                     dropPlan()
                     continue
                 }
@@ -137,8 +125,10 @@ extension PoolState {
 
     /// Shrinks the tables of slots and pages; returns the number of entries removed.
     private mutating func shrinkTables(steps: Int) -> Int {
-        let count = pages.shrink(steps: steps)
-        return count + slots.shrink(steps: steps - count)
+        var count = pages.shrink(steps: steps)
+        count += slots.shrink(steps: steps - count)
+        hold.spend(count)
+        return count
     }
 
     /// Sets the limit. Evicts what does not fit, pinned tiles included, leased ones as soon as they are released.
@@ -154,7 +144,7 @@ extension PoolState {
     /// Allows the tiles of a layer to be compressed.
     mutating func setCompressible(layer: Int) { layers.change(layer) { $0.isCompressible = true } }
 
-    /// Maximum evictions and decommits per hold of the lock.
+    /// Maximum evictions and decommits per hold of the lock. A search that has begun ends after them.
     static let stepsAtOnce = 128
 
     /// Evicts until a lowered limit is met; returns whether more steps would help.
@@ -171,6 +161,7 @@ extension PoolState {
     ///
     /// - Returns: Whether the table had room for it.
     mutating func pin(_ key: TileKey) -> Bool {
+        hold.spend()
         let number = entry(for: key)
         guard number != .none else { return false }
         if !table[number].flags.contains(.pinned) {
@@ -189,6 +180,7 @@ extension PoolState {
     mutating func unpin(_ key: TileKey) {
         let number = table.find(key)
         guard number != .none else { return }
+        hold.spend()
         change(number) { $0.flags.remove(.pinned) }
         forgetIfIdle(number)
     }
@@ -223,6 +215,7 @@ extension PoolState {
             }
             number = next
         }
+        hold.spend(count)
         return count
     }
 
@@ -241,11 +234,14 @@ extension PoolState {
 
     /// A resident, unleased tile that is needed or pinned; or none.
     private mutating func firstUnheld(pinned: Bool) -> EntryID {
+        var passed = 0
+        defer { hold.pass(passed) }
         for list in pinned ? [EntryList.pinned, .stalePin] : [.needed] {
             for _ in 0..<min(table.lists.count(of: list), Self.heldPassed) {
                 let number = table.lists.tail(of: list)
                 if table[number].leaseCount == 0 { return number }
                 table.rotate(number, layers)
+                passed += 1
             }
         }
         return .none

@@ -27,6 +27,8 @@ struct PoolState: ~Copyable {
     var split: TierSplit
     var counters = PoolCounters()
     var effects = PoolEffects()
+    /// Steps of the present hold of the lock.
+    var hold = HoldSteps()
     /// Tiles examined by searches for a victim.
     private(set) var evictionSteps = 0
     /// Incremented when the needed tiles of a view change, or take less room.
@@ -109,7 +111,10 @@ struct PoolState: ~Copyable {
 
     mutating func noteDemands(_ count: UInt32) { demandClock &+= count }
 
-    mutating func noteEvictionSteps(_ count: Int) { evictionSteps += count }
+    mutating func noteEvictionSteps(_ count: Int) {
+        evictionSteps += count
+        hold.pass(count)
+    }
 
     mutating func noteNeeds() { needVersion &+= 1 }
 
@@ -198,7 +203,8 @@ struct PoolState: ~Copyable {
         }
         // Recomputed in each pass: making room may decommit the page that the entry would have taken.
         while !table.isFull, !canGrowTable {
-            guard makeBytes(table.nextGrowth) else { return .none }
+            // A page or two.
+            guard makeBytes(table.nextGrowth, inSteps: false) else { return .none }
         }
         guard !table.isFull else { return .none }
         let inserted = table.insert(key)

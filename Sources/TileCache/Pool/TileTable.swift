@@ -144,6 +144,7 @@ struct TileTable: ~Copyable {
     var nextGrowth: Int { entries.nextGrowth }
     var byteCount: Int { entries.byteCount }
     var pageBytes: Int { entries.pageBytes }
+    var entriesPerPage: Int { entries.entriesPerPage }
     var regions: [MemoryRegion] { [entries.chainRegion, entries.entryRegion] }
     /// Pages that may hold entries.
     var pages: Range<Int32> { entries.pages }

@@ -184,18 +184,20 @@ extension CoreState {
         }
     }
 
-    /// Ends requests that an invalidation has kept waiting, though it did not affect their tiles.
-    mutating func settleFetches(ofLayer layer: Int) {
-        for key in Set(fetches.pending.values.lazy.map(\.key).filter { $0.layer == layer }) { settleFetches(of: key) }
-    }
-
-    /// Ends requests whose layer or cache ends.
-    mutating func endFetches(where isIncluded: (TileKey) -> Bool) {
-        for id in fetches.pending.filter({ isIncluded($0.value.key) }).keys.sorted() { endFetch(id, .removed) }
+    /// Ends requests whose layer or cache ends, the oldest first.
+    ///
+    /// - Parameter count: Maximum number of requests. Default: all.
+    /// - Returns: Whether there may be more.
+    @discardableResult
+    mutating func endFetches(atMost count: Int = .max, where isIncluded: (TileKey) -> Bool) -> Bool {
+        let ids = fetches.pending.filter({ isIncluded($0.value.key) }).keys.sorted().prefix(count)
+        for id in ids { endFetch(id, .removed) }
+        return ids.count == count
     }
 
     private mutating func endFetch(_ id: FetchID, _ outcome: FetchOutcome) {
         guard let record = fetches.end(id) else { return }
+        pool.hold.spend()
         endNeed(of: record)
         effects.fetchEnds.append(FetchDelivery(id: id, outcome: outcome, handler: record.handler))
     }

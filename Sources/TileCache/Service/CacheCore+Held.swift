@@ -73,6 +73,12 @@ extension CacheCore {
         let storeBytes = asked.stores?.memorySize.bytes
         let sourceBytes = asked.sources?.reduce(ByteCount.bytes(0)) { $0 + $1.heldMemory }.bytes
         let time = clock()
+        makeRoom(
+            for: read { state in
+                max((storeBytes ?? 0) - state.stores.byteCount, 0)
+                    + max((sourceBytes ?? 0) - state.pool.ledger[.sources], 0)
+            }
+        )
         let isCurrent = perform { state -> Bool in
             // The reading would leave out a layer that was added meanwhile, or count one that was removed.
             guard state.layers.version == asked.version else { return false }

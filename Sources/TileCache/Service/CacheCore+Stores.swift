@@ -208,7 +208,9 @@ extension CacheCore {
         guard let made = try? TileCodec(maximumTileBytes: tileBytes) else { return nil }
         let codec = Transferred(value: made)
         let bytes = made.scratchByteCount
-        let isCharged = perform { $0.allowsCodec(scratchBytes: bytes) && $0.pool.charge(bytes, to: .stores) }
+        guard read({ $0.allowsCodec(scratchBytes: bytes) }) else { return nil }
+        makeRoom(for: bytes)
+        let isCharged = perform { $0.allowsCodec(scratchBytes: bytes) && $0.pool.charge(bytes, to: .stores, inSteps: true) }
         return isCharged ? codec : nil
     }
 }

@@ -41,6 +41,7 @@ extension CacheCore {
         let layerBytes =
             LayerRecord.byteCount(of: pyramid) + (synthesis?.spare.byteCount ?? 0)
             + (tiers == nil ? 0 : LayerTiers.byteCount(of: pyramid)) + (options.profile?.byteCount ?? 0)
+        makeRoom(for: layerBytes + storeBytes + sourceBytes + made.scratchByteCount)
         let added = perform { [levelBytes] state -> Result<LayerID, TileCacheError>? in
             // The shutdown has released all sources: this one would stay, and with it what holds it.
             guard !state.isShutDown else { return .failure(.isShutDown) }
@@ -175,20 +176,30 @@ extension CacheCore {
                 return true
             }
         }
-        perform { state in
-            if state.record(of: layer) != nil {
-                state.pool.endInvalidation(layer: layer.index)
-                state.settleFetches(ofLayer: layer.index)
-            }
+        let requested = perform { state -> Set<TileKey> in
             state.effects.plans = true
+            guard state.record(of: layer) != nil else { return [] }
+            state.pool.endInvalidation(layer: layer.index)
+            return state.fetches.tiles(ofLayer: layer.index)
+        }
+        // Requests that the invalidation has kept waiting, though it did not affect their tiles.
+        requested.forEachPart(of: PoolState.stepsAtOnce) { tiles in
+            perform { state in
+                guard state.record(of: layer) != nil else { return }
+                for tile in tiles { state.settleFetches(of: tile) }
+            }
         }
     }
+
+    /// Makes room for a later charge, in steps that release the lock in between.
+    func makeRoom(for bytes: Int) { while perform({ $0.pool.prepareCharge(of: bytes) }) {} }
 
     /// Walks pages of the table in steps, while `body` returns true. Releases the lock in between.
     func walk(_ pages: Range<Int32>, _ body: (inout CoreState, Range<Int32>) -> Bool) {
         var rest = pages
+        let count = read { max(Int32(PoolState.stepsAtOnce / $0.pool.table.entriesPerPage), 1) }
         while !rest.isEmpty {
-            let some = rest.lowerBound..<min(rest.lowerBound + 8, rest.upperBound)
+            let some = rest.lowerBound..<min(rest.lowerBound + count, rest.upperBound)
             guard perform({ body(&$0, some) }) else { return }
             rest = some.upperBound..<rest.upperBound
         }
@@ -237,6 +248,7 @@ extension CacheCore {
         }
         var made = largest != codecs.tileBytes && largest > 0 ? codecs.make(tileBytes: largest, limit: limit) : []
         if made.isEmpty { made = codecs.make(codecs.missing(limit: limit), tileBytes: codecs.tileBytes, limit: limit) }
+        makeRoom(for: made.scratchByteCount)
         perform { state in
             state.dropUnneededCodecs()
             state.adoptCodecs(made)

@@ -10,6 +10,8 @@ extension CacheCore {
         case save(NextSave)
         case demote(CodecWork)
         case promote(CodecWork)
+        /// Room for the next job is being made in steps.
+        case again
         case idle
     }
 
@@ -23,6 +25,7 @@ extension CacheCore {
             let step = perform { state -> Step in
                 let step = nextStep(for: worker, &state, savesFirst: !hasSaved)
                 if case .idle = step { return step }
+                if case .again = step { return step }
                 // The rest of the plan may occupy another worker.
                 state.effects.wakes = .max
                 state.watch(at: clock() + stuckLoadTime)
@@ -42,6 +45,7 @@ extension CacheCore {
     private func take(_ step: Step, as worker: WorkerID) -> Bool {
         switch step {
         case .idle, .save: return false
+        case .again: return true
         case .find(let ticket, let layer, let tiers, let hasPixels, let staysHere):
             guard let notes = find(ticket, layer, tiers, hasPixels: hasPixels, staysHere: staysHere) else {
                 return true
@@ -97,6 +101,7 @@ extension CacheCore {
         if savesFirst, let save = state.nextSave() { return .save(save) }
         let now = clock()
         guard let job = state.pool.nextJob(now: now) else {
+            if state.pool.hold.isInterrupted { return .again }
             if let save = state.nextSave() { return .save(save) }
             state.workers.rest(worker)
             // Nothing else may happen that would make a plan.
@@ -189,12 +194,13 @@ extension CacheCore {
     /// Requests memory of the pool; `nil` if there is none. Victims are compressed outside of the lock.
     func admit<Grant: Sendable>(_ request: (inout CoreState) -> Admission<Grant>) -> Grant? {
         while true {
-            let (answer, demotion) = perform { state -> (Admission<Grant>, CodecWork?) in
+            let (answer, demotion, goesOn) = perform { state -> (Admission<Grant>, CodecWork?, Bool) in
                 let answer = request(&state)
-                guard case .demote(let victim) = answer else { return (answer, nil) }
-                return (answer, state.beginDemotion(victim))
+                if case .demote(let victim) = answer { return (answer, state.beginDemotion(victim), false) }
+                return (answer, nil, state.pool.hold.isInterrupted)
             }
             if case .granted(let grant) = answer { return grant }
+            if goesOn { continue }
             guard let demotion else { return nil }
             // A worker may have waited for the codec.
             demote(demotion, wakes: 1)

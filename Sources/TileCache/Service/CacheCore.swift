@@ -185,7 +185,8 @@ final class CacheCore: Sendable {
         let policyBytes = (learned + 16383) & ~16383
         let isCounted = perform { state -> Bool in
             if state.planning.end(made) { state.effects.plans = true }
-            let isCounted = state.pool.charge(policyBytes - state.pool.ledger[.policies], to: .policies)
+            let growth = policyBytes - state.pool.ledger[.policies]
+            let isCounted = state.pool.charge(growth, to: .policies, inSteps: true)
             state.pool.install(plan, now: clock())
             let settles = plan.leavesNeedsOut ? context.now + Int64(MotionEstimate.staleAfter * 1e9) : .max
             if state.due.setPlan(at: min(settles, state.pool.queue.nextRetry)) { state.effects.setsTimer = true }
@@ -193,7 +194,8 @@ final class CacheCore: Sendable {
             state.note(expected: expected)
             state.effects.unwanted += state.requests.all { state.pool.isUnwanted(load: $0) }
             state.effects.wakes = .max
-            return isCounted
+            // If room for them is being made, the next plan charges them.
+            return isCounted || state.pool.hold.isInterrupted
         }
         if !isCounted { resetPolicies() }
         noteHeldMemory(now: context.now)
@@ -265,6 +267,8 @@ final class CacheCore: Sendable {
         guard !isForked else { return false }
         let end = DispatchTime.now() + .nanoseconds(Int(clamping: nanoseconds))
         if nanoseconds > 0 { saveAll(until: end) }
+        // All but those that come meanwhile.
+        while perform({ $0.endFetches(atMost: PoolState.stepsAtOnce) { _ in true } }) {}
         // Sources are released outside of the lock: their deinitializers run foreign code.
         let sources = perform { state -> [LayerRecord] in
             state.shutDown()

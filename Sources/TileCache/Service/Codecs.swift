@@ -80,6 +80,11 @@ struct Codecs: Sendable {
     }
 }
 
+extension [Transferred<TileCodec>] {
+    /// Scratch memory of codecs of one size, in bytes.
+    var scratchByteCount: Int { count * (first?.value.scratchByteCount ?? 0) }
+}
+
 extension CoreState {
     /// Bytes of the largest compressible tile, 0 if there is none.
     var largestCompressibleTile: Int {

@@ -193,7 +193,11 @@ struct CoreState: ~Copyable {
         return goesOn
     }
 
-    mutating func noteAcquisition() { acquisitions &+= 1 }
+    /// Begins a hold of the lock.
+    mutating func noteAcquisition() {
+        acquisitions &+= 1
+        pool.hold.begin(atMost: PoolState.stepsAtOnce)
+    }
 
     /// Schedules a check for stuck calls of sources, unless one is due.
     mutating func watch(at time: Int64) {

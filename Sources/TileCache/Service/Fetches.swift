@@ -58,6 +58,9 @@ struct Fetches: Sendable {
     /// Pending requests of a tile, the oldest first.
     func ids(of key: TileKey) -> [FetchID] { byTile.isEmpty ? [] : byTile[key]?.sorted() ?? [] }
 
+    /// Tiles of a layer's pending requests.
+    func tiles(ofLayer layer: Int) -> Set<TileKey> { Set(pending.values.lazy.map(\.key).filter { $0.layer == layer }) }
+
     mutating func enter(_ id: FetchID, _ entry: EntryID) {
         pending[id]?.entry = entry
         withoutEntry -= 1

@@ -88,6 +88,11 @@ extension CacheCore {
 
     /// Returns whether the layer was there.
     private func removeTiles(of id: LayerID, now: Int64) -> Bool {
+        // All but those that come meanwhile.
+        while perform({ state in
+            state.record(of: id) != nil
+                && state.endFetches(atMost: PoolState.stepsAtOnce) { $0.layer == id.index }
+        }) {}
         let begun = perform { state -> (record: LayerRecord, pages: Range<Int32>)? in
             state.beginRemoval(of: id, now: now).map { ($0, state.pool.table.pages) }
         }

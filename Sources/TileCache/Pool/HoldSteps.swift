@@ -1,0 +1,43 @@
+/// Steps of the present hold of the lock: they bound how long it lasts, whatever has to make way.
+///
+/// A step is an eviction, a decommit, or another change of one tile. Loops whose length depends on how many tiles the
+/// cache holds end when the steps are spent, and go on in a later hold. What is linear in the caller's own request, such
+/// as the needed tiles of an update, is counted and not cut off.
+struct HoldSteps {
+    /// Maximum steps of a hold. Shells without a lock begin none: their only hold has no maximum.
+    private var most = Int.max
+    private(set) var spent = 0
+    /// The most steps that a hold has taken.
+    private(set) var longest = 0
+    /// Whether a request of this hold was refused because the steps were spent: the next hold goes on with it.
+    private(set) var isInterrupted = false
+
+    /// Tiles that a search passes in the time of one step.
+    private static let passedPerStep = 64
+
+    var left: Int { max(most - spent, 0) }
+
+    /// Begins a hold of the lock.
+    mutating func begin(atMost steps: Int) { (most, spent, isInterrupted) = (steps, 0, false) }
+
+    @inline(__always)
+    mutating func spend(_ steps: Int = 1) {
+        spent &+= steps
+        longest = max(longest, spent)
+    }
+
+    /// Counts tiles that a search has passed.
+    @inline(__always)
+    mutating func pass(_ tiles: Int) { spend(tiles / Self.passedPerStep) }
+
+    /// Whether a loop may go on. Otherwise notes that its request was interrupted.
+    mutating func mayGoOn() -> Bool {
+        isInterrupted = isInterrupted || left == 0
+        return left > 0
+    }
+
+    /// Value of `spent` after at most so many further steps of this hold.
+    func end(after steps: Int) -> Int { spent + min(steps, left) }
+
+    mutating func forgetLongest() { longest = 0 }
+}
