@@ -35,7 +35,8 @@ public final class TileCache: Sendable {
         /// minute. Default: 0.5 s.
         public var retryDelay = Duration.milliseconds(500)
         /// Duration after which a load counts as stuck, 1 ms or more. Default: 10 s. Another worker then replaces its
-        /// worker. The load continues, and its tile is accepted when it arrives.
+        /// worker. The load continues, and its tile is accepted when it arrives. After a tenth of that time one does, if all
+        /// workers are taken and another layer misses tiles and has none.
         public var stuckLoadTime = Duration.seconds(10)
         /// Duration after which a call of ``TileView/onTilesReady`` counts as slow, 0 or more. Default: 0.1 s.
         public var slowCallbackTime = Duration.milliseconds(100)
@@ -238,6 +239,9 @@ extension TileCache.Configuration {
         pool.reservedWorkers = reservedWorkers
         pool.retryDelay = retryDelay.nanoseconds
         pool.maximumCodecJobs = SystemMemory.processorCount
+        // Each costs an idle queue. The system has threads for some 500 blocked queues.
+        pool.spareWorkers = min(max(3 * workers, 15), 255 - workers)
+        pool.expectedLoadTime = expectedLoadLatency.nanoseconds
         return pool
     }
 

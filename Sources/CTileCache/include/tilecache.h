@@ -260,7 +260,8 @@ typedef struct tilecache_configuration {
      *  minute. Default: 0.5 s. */
     int64_t retry_delay;
     /** Duration after which a load counts as stuck, in nanoseconds, 1 ms or more. Another worker then replaces its
-     *  worker. The load continues, and its tile is accepted when it arrives. Default: 10 s. */
+     *  worker. The load continues, and its tile is accepted when it arrives. After a tenth of that time one does, if all
+     *  workers are taken and another layer misses tiles and has none. Default: 10 s. */
     int64_t stuck_load_time;
     /** Duration after which a tiles-ready callback counts as slow, in nanoseconds, 0 or more. Default: 0.1 s. */
     int64_t slow_callback_time;

@@ -132,4 +132,34 @@ struct Plan: Sendable {
     var time: Int64 = 0
     /// Whether its demands are needs of views: those out of view since are skipped.
     var followsNeeds = false
+    /// Layers that share the workers' time, and the ends of their entries, which come one layer after the other. All
+    /// other entries come behind them. Empty unless several layers need tiles.
+    private(set) var lanes: [(layer: Int, end: Int)] = []
+
+    /// Puts the entries up to the last needed tile in lanes, if they are of several layers. Those of a layer keep their
+    /// order.
+    mutating func divide() {
+        lanes = []
+        guard let last = entries.lastIndex(where: { !$0.reason.isExtra }) else { return }
+        let first = entries[0].key.layer
+        guard entries[...last].contains(where: { $0.key.layer != first }) else { return }
+        var numbers: [Int: Int] = [:]
+        var parts: [[PlanEntry]] = []
+        for entry in entries[...last] {
+            let number = numbers[entry.key.layer] ?? parts.count
+            if number == parts.count {
+                numbers[entry.key.layer] = number
+                parts.append([])
+            }
+            parts[number].append(entry)
+        }
+        var end = 0
+        for part in parts {
+            for entry in part {
+                entries[end] = entry
+                end += 1
+            }
+            lanes.append((part[0].key.layer, end))
+        }
+    }
 }

@@ -31,6 +31,8 @@ struct Load: Sendable {
     var encoded = ColdForm.none
     /// Whether its worker was replaced.
     fileprivate(set) var isWrittenOff = false
+    /// Whether that was for another layer, before the load counted as stuck.
+    var isLent = false
     /// Pages refused in addition to its slot.
     var refusedPages: UInt16?
 

@@ -19,8 +19,37 @@ struct RoomLack {
 /// The plan and its progress.
 ///
 /// Entries start in order, except that needed tiles overtake a prefetch that waits for a worker, a codec or room, and a
-/// tile that lacks room beside its slot or a larger slot.
+/// tile that lacks room beside its slot or a larger slot. The plan's lanes take turns; what is behind them comes last.
 struct PlanQueue {
+    /// A part of the plan that starts in order.
+    private struct Lane {
+        var start = 0
+        var end = 0
+        var cursor = 0
+        /// Position of the needed tiles that have overtaken a waiting prefetch.
+        var demandCursor = 0
+
+        init(_ start: Int, _ end: Int) { (self.start, self.end, cursor, demandCursor) = (start, end, start, start) }
+
+        /// Whether an entry had its turn.
+        var hasBegun: Bool { cursor > start || demandCursor > start }
+
+        mutating func next(of entries: [PlanEntry], behindPrefetch: Bool) -> PlanEntry? {
+            guard behindPrefetch else {
+                // Needed tiles before the other cursor have had their turn.
+                while cursor < min(demandCursor, end), entries[cursor].reason != .prefetch { cursor += 1 }
+                return cursor < end ? entries[cursor] : nil
+            }
+            demandCursor = max(demandCursor, cursor)
+            while demandCursor < end, entries[demandCursor].reason == .prefetch { demandCursor += 1 }
+            return demandCursor < end ? entries[demandCursor] : nil
+        }
+
+        mutating func advance(behindPrefetch: Bool) {
+            if behindPrefetch { demandCursor = min(demandCursor + 1, end) } else { cursor = min(cursor + 1, end) }
+        }
+    }
+
     /// A resident tile that the plan values.
     struct ValuedTile {
         var number: EntryID
@@ -31,9 +60,12 @@ struct PlanQueue {
     private(set) var plan = Plan()
     /// Number of plans; values of older plans do not count.
     private(set) var epoch: UInt32 = 1
-    private(set) var cursor = 0
-    /// Position of the needed tiles that have overtaken a waiting prefetch.
-    private(set) var demandCursor = 0
+    /// Those of the plan, then the entries behind them.
+    private var lanes = [Lane(0, 0)]
+    /// Numbers of the plan's lanes in the order of their turns.
+    var order: [Int] = []
+    /// Lane of the last entry.
+    private var turn = 0
     /// Whether a needed tile had no room, nor may others have: nothing further starts.
     private(set) var hasEnded = false
     /// Whether a tile had no room: no further prefetch or margin starts.
@@ -60,7 +92,8 @@ struct PlanQueue {
     private(set) var valued: [ValuedTile] = []
 
     /// Number of entries that have not had their turn.
-    var rest: Int { plan.entries.count - cursor }
+    var rest: Int { lanes.reduce(0) { $0 + $1.end - $1.cursor } }
+    var hasLanes: Bool { lanes.count > 1 }
     var lacksRoomForNeeds: Bool { lack.exists }
     /// Whether an entry found no room, so that later room is worth a plan.
     var isShortOfRoom: Bool { hasEnded || prefetchHasEnded || hasPassedForRoom }
@@ -71,12 +104,12 @@ struct PlanQueue {
 
     /// Replaces the plan; by an empty one if there is no room for it.
     mutating func install(_ newPlan: consuming Plan, hasRoom: Bool) {
-        let hadTurn = lack.exists || cursor > 0 || demandCursor > 0 || plan.entries.isEmpty
+        let hadTurn = lack.exists || lanes.contains { $0.hasBegun } || plan.entries.isEmpty
         if !plan.isAtRest || !newPlan.isAtRest { formerLack = RoomLack() } else if hadTurn { formerLack = lack }
         // Without a copy.
         plan = newPlan
         if !hasRoom { plan = Plan() }
-        (cursor, demandCursor) = (0, 0)
+        setLanes()
         (hasEnded, prefetchHasEnded, hasPassedForRoom, hasPassedForLoads) = (false, false, false, false)
         // Without room for a plan every byte is leased: nothing could be loaded either.
         lack = RoomLack(isOfAll: !hasRoom)
@@ -85,6 +118,13 @@ struct PlanQueue {
         (nextRetry, leastRefusedSlot) = (.max, .max)
         epoch &+= 1
         valued.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func setLanes() {
+        lanes.removeAll(keepingCapacity: true)
+        for lane in plan.lanes { lanes.append(Lane(lanes.last?.end ?? 0, lane.end)) }
+        lanes.append(Lane(lanes.last?.end ?? 0, plan.entries.count))
+        (order, turn) = (Array(plan.lanes.indices), 0)
     }
 
     /// Drops the plan and its memory. Its tiles are planned again once there is room.
@@ -107,25 +147,19 @@ struct PlanQueue {
 
     /// Entry whose turn it is, or the first needed tile behind a waiting prefetch. `nil` at the end.
     mutating func next(behindPrefetch: Bool) -> PlanEntry? {
-        let entries = plan.entries
-        guard behindPrefetch else {
-            // Needed tiles before the other cursor have had their turn.
-            while cursor < min(demandCursor, entries.count), entries[cursor].reason != .prefetch { cursor += 1 }
-            return cursor < entries.count ? entries[cursor] : nil
+        for lane in order {
+            turn = lane
+            if let entry = lanes[lane].next(of: plan.entries, behindPrefetch: behindPrefetch) { return entry }
         }
-        demandCursor = max(demandCursor, cursor)
-        while demandCursor < entries.count, entries[demandCursor].reason == .prefetch { demandCursor += 1 }
-        return demandCursor < entries.count ? entries[demandCursor] : nil
+        turn = lanes.count - 1
+        return lanes[turn].next(of: plan.entries, behindPrefetch: behindPrefetch)
     }
 
     /// Ends the turn of the last entry, unless the plan was dropped since.
-    mutating func advance(behindPrefetch: Bool) {
-        if behindPrefetch {
-            demandCursor = min(demandCursor + 1, plan.entries.count)
-        } else {
-            cursor = min(cursor + 1, plan.entries.count)
-        }
-    }
+    mutating func advance(behindPrefetch: Bool) { lanes[turn].advance(behindPrefetch: behindPrefetch) }
+
+    /// Entries of a lane that have not had their turn.
+    func rest(ofLane lane: Int) -> ArraySlice<PlanEntry> { plan.entries[lanes[lane].cursor..<lanes[lane].end] }
 
     mutating func noteLack() { lack.isOfAll = true }
 

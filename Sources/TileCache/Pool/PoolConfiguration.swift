@@ -25,6 +25,10 @@ struct PoolConfiguration: Sendable {
     ///
     /// With one, a single hanging tile would keep the others of its layer from ever being loaded.
     var mostOfHangingLayer: Int { max(workers, 2) }
+    /// Workers that replace hanging ones. The second half of them is for layers that do not hang yet.
+    var spareWorkers = Int.max
+    /// Time of a layer's load until one has ended, in nanoseconds.
+    var expectedLoadTime: Int64 = 40_000_000
     /// Workers reserved for needed tiles.
     var reservedWorkers = 0
     /// Bytes of a page of memory, a power of two, 4096 or more. Slots, blocks' pages and tables consist of such pages.

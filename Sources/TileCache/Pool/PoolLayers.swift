@@ -32,6 +32,10 @@ struct PoolLayer: Sendable {
     var neededBytes = 0
     /// Tiles that its source may have, by level; empty for all. Others are absent without being asked for.
     var tiles: [TileRange] = []
+    /// Time that workers have spent on its loads, in nanoseconds, as `LayerTurns` counts it.
+    var workTime: Int64 = 0
+    /// Exponential mean over about eight of its loads, in nanoseconds; `nil` before the first.
+    var meanLoadTime: Int64?
     /// Number of its hanging decoders.
     var stuckDecodes = 0
     /// Number of its requests that are answered and go on, and of those that hang.

@@ -168,6 +168,7 @@ extension PoolState {
     private mutating func begin(_ planned: PlanEntry, of number: EntryID, in slot: SlotID, now: Int64) -> LoadTicket {
         let layer = planned.key.layer
         if slot != .none { ledger.noteInFlight(slotBytes(ofLayer: layer)) }
+        noteTurn(ofLayer: layer, at: now)
         let ticket = loads.begin(
             Load(
                 entry: number,
@@ -199,6 +200,7 @@ extension PoolState {
         let result = outcome(answer, of: load)
         let number = load.entry
         let layer = table[number].key.layer
+        noteWork(load, isOver: answer != .cancelled && answer != .refused, at: now)
         table.stage(number) { $0.load = .none }
         if load.slot != .none { ledger.noteInFlight(-slotBytes(ofLayer: layer)) }
         ledger.noteHeld(-load.heldBytes)

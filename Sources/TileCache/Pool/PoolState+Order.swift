@@ -9,6 +9,7 @@ extension PoolState {
     /// `finish`. If `hold.isInterrupted`, room for it is being made: it is its turn again in another hold.
     mutating func nextJob(now: Int64) -> Job? {
         guard loads.busyCount < configuration.workers, !queue.hasEnded else { return nil }
+        orderTurns(at: now)
         var behindPrefetch = false
         while let planned = queue.next(behindPrefetch: behindPrefetch) {
             switch attempt(planned, now: now) {

@@ -3,21 +3,34 @@ extension PoolState {
     /// Replaces the workers of loads that began before a time. The loads go on, keep their reservations and may still
     /// land; such a layer has at most as many loads in flight as there are workers, or two.
     ///
+    /// - Parameter now: Until when the loads count as work of their layers. Default: nil, that time.
     /// - Returns: Number of workers to replace.
-    mutating func writeOffLoads(startedBefore time: Int64, atMost limit: Int) -> Int {
+    mutating func writeOffLoads(startedBefore time: Int64, atMost limit: Int, now: Int64? = nil) -> Int {
         var count = 0
         for (id, load) in loads.all where count < limit && !load.isWrittenOff && load.started < time {
-            // The next load takes one record more than there are workers.
-            guard configuration.grantsBookkeeping || makeBytes(MemoryLayout<Load?>.stride) else { break }
-            loads.writeOff(id)
+            guard writeOff(id, now: now ?? time) else { break }
             count += 1
-            noteTaken()
         }
         return count
     }
 
+    /// Replaces the worker of a load; returns whether the limit had room for a further one's.
+    mutating func writeOff(_ id: LoadID, now: Int64) -> Bool {
+        // The next load takes one record more than there are workers.
+        guard let load = loads[id], configuration.grantsBookkeeping || makeBytes(MemoryLayout<Load?>.stride) else {
+            return false
+        }
+        noteWork(load, isOver: false, at: now)
+        loads.writeOff(id)
+        noteTaken()
+        return true
+    }
+
     /// Restarts the clock of a load: its source has answered a part of it.
-    mutating func restart(_ id: LoadID, at time: Int64) { loads.change(id) { $0.started = time } }
+    mutating func restart(_ id: LoadID, at time: Int64) {
+        if let load = loads[id] { noteWork(load, isOver: false, at: time) }
+        loads.change(id) { $0.started = time }
+    }
 
     /// Counts a hanging decoder of a layer.
     mutating func noteStuckDecode(ofLayer layer: Int) { layers.change(layer) { $0.stuckDecodes += 1 } }
@@ -43,10 +56,19 @@ extension PoolState {
     }
 
     /// Whether a layer has the maximum of loads in flight, if loads are stuck. Requests that go on after their answer
-    /// count too.
+    /// count too. A layer that hangs takes no more than its turn of the first half of the spare workers: several such
+    /// layers would take all, and other layers have to go on.
     func hasAllItsLoads(layer: Int) -> Bool {
         guard loads.writtenOffCount + layers[layer].stuckRequests > 0 else { return false }
-        let count = loads.all.count { table[$0.load.entry].key.layer == layer }
-        return count + layers[layer].answeredRequests >= configuration.mostOfHangingLayer
+        var (count, hanging) = (0, layers[layer].stuckRequests)
+        for (_, load) in loads.all where table[load.entry].key.layer == layer {
+            count += 1
+            if load.isWrittenOff { hanging += 1 }
+        }
+        if count + layers[layer].answeredRequests >= configuration.mostOfHangingLayer { return true }
+        return hanging > 0 && spareWorkersInUse >= configuration.spareWorkers / 2
     }
+
+    /// Number of workers that have been replaced, and are not back.
+    var spareWorkersInUse: Int { layers.reduce(loads.writtenOffCount) { $0 + $1.stuckRequests + $1.stuckDecodes } }
 }

@@ -16,6 +16,7 @@ struct PoolState: ~Copyable {
     var ledger: Ledger
     var loads: Loads
     var queue = PlanQueue()
+    var turns = LayerTurns()
     var codecJobs = CodecJobs()
     var orphans = Orphans()
 

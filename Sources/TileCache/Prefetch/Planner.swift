@@ -38,7 +38,8 @@ struct AskedTile: Hashable, Sendable {
     var needsSource = false
 }
 
-/// Makes one plan for all views: needed tiles, then prefetches. Only urgent prefetches come first.
+/// Makes one plan for all views: needed tiles, then prefetches. Only urgent prefetches come first. If several layers need
+/// tiles, each has a lane of its own, and the pool divides the workers' time among them (`LayerTurns`).
 struct Planner: Sendable {
     /// Policies by view and layer.
     var policies: [Int: [LayerID: any PrefetchPolicy]] = [:]
@@ -103,6 +104,7 @@ struct Planner: Sendable {
                 .sorted { ($1.element.value, $0.offset) < ($0.element.value, $1.offset) }
             plan.entries.replaceSubrange(firstGuess..., with: merged.map(\.element))
         }
+        plan.divide()
         return plan
     }
 

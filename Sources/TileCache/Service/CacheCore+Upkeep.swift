@@ -269,7 +269,7 @@ extension CacheCore {
             for (_, load) in state.pool.loads.all {
                 let age = now - load.started
                 figures.oldestLoad = max(figures.oldestLoad, .nanoseconds(age))
-                if load.isWrittenOff || age > stuckLoadTime { figures.stuckLoads += 1 }
+                if (load.isWrittenOff && !load.isLent) || age > stuckLoadTime { figures.stuckLoads += 1 }
             }
             figures.blockedWorkers = state.workers.blocked(before: now - stuckLoadTime)
             figures.slowCallbacks = slow

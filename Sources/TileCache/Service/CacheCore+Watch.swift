@@ -1,5 +1,8 @@
 /// Replaces workers whose source or decoder does not return; times callbacks.
 extension CacheCore {
+    /// Part of the time of a stuck load after which a spare worker serves a layer whose needed tiles have none.
+    static let lendingShare: Int64 = 10
+
     /// Replaces workers whose loads or decoders have taken too long. The caller sets the timer afterwards.
     func watch() {
         let now = clock()
@@ -7,7 +10,10 @@ extension CacheCore {
         perform { state in
             guard !state.isShutDown else { return }
             let spare = state.workers.spare.count
-            let loads = state.pool.writeOffLoads(startedBefore: now - limit, atMost: spare)
+            let stuck = state.pool.writeOffLoads(startedBefore: now - limit, atMost: spare, now: now)
+            let lendingTime = limit / Self.lendingShare
+            let lent = stuck < spare ? state.pool.lendWorker(startedBefore: now - lendingTime, now: now) : 0
+            let loads = stuck + lent
             let decodes = state.workers.replaceDecodes(startedBefore: now - limit, atMost: spare - loads)
             for decode in decodes {
                 if decode.isRequest {
@@ -23,6 +29,9 @@ extension CacheCore {
                 // The limit may have no room to replace it. That does not change within a millisecond.
                 let due = oldest + limit
                 _ = state.due.askWatch(at: due < now ? now + limit : due)
+                // Without room for a replacement, not every millisecond.
+                let wait = lent > 0 ? 0 : lendingTime
+                state.watchStarvedLayers(at: now, lendingAfter: lendingTime, atLeast: wait)
             }
             // The next plan wakes the workers.
             if loads + decodes.count > 0 { state.effects.plans = true }

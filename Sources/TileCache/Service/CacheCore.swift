@@ -51,8 +51,7 @@ final class CacheCore: Sendable {
         timer = executor.makeTimer(coordinator)
         stuckLoadTime = MonotonicTime.bounded(configuration.stuckLoadTime.nanoseconds)
         callbacks = Lock(RunningCallbacks(slowTime: configuration.slowCallbackTime.nanoseconds))
-        // A spare worker costs an idle queue. The system has threads for some 500 blocked queues.
-        let spares = min(3 * configuration.workers, 255 - configuration.workers)
+        let spares = settings.spareWorkers
         serial = Self.count.wrappingAdd(1, ordering: .relaxed).newValue
         let state = CoreState(
             serial: serial,
@@ -190,6 +189,7 @@ final class CacheCore: Sendable {
             state.pool.install(plan, now: clock())
             let settles = plan.leavesNeedsOut ? context.now + Int64(MotionEstimate.staleAfter * 1e9) : .max
             if state.due.setPlan(at: min(settles, state.pool.queue.nextRetry)) { state.effects.setsTimer = true }
+            state.watchStarvedLayers(at: clock(), lendingAfter: stuckLoadTime / Self.lendingShare)
             state.times.set(wished: wished)
             state.note(expected: expected)
             state.effects.unwanted += state.requests.all { state.pool.isUnwanted(load: $0) }

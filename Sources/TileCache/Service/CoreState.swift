@@ -205,6 +205,14 @@ struct CoreState: ~Copyable {
         guard !due.isWatched, !isShutDown, isWorthIt, !workers.spare.isEmpty else { return }
         if due.askWatch(at: time) { effects.setsTimer = true }
     }
+
+    /// Schedules a check for stuck calls sooner, if a layer waits for a worker and loads of others have them all.
+    ///
+    /// - Parameter wait: Least time until then. Default: 0.
+    mutating func watchStarvedLayers(at now: Int64, lendingAfter time: Int64, atLeast wait: Int64 = 0) {
+        guard pool.hasStarvedLayer(at: now), !workers.spare.isEmpty, let oldest = pool.loads.oldestStart else { return }
+        if due.askWatch(by: max(oldest + time, now + wait) + 1) { effects.setsTimer = true }
+    }
 }
 
 /// A value used by one owner at a time: its taker under the lock.

@@ -41,6 +41,12 @@ struct DueTimes: Sendable {
         return requestTimer()
     }
 
+    /// Sets the time of the check for stuck loads, unless one is due before. Returns whether the timer has to be set.
+    mutating func askWatch(by time: Int64) -> Bool {
+        watch = min(watch, time)
+        return requestTimer()
+    }
+
     private mutating func requestTimer() -> Bool {
         guard !isTimerQueued, earliest < timer else { return false }
         isTimerQueued = true

@@ -54,7 +54,9 @@ package final class VirtualCache {
         tiers: VirtualTiers? = nil,
         latency: @escaping (StartedLoad, _ start: Int64) -> Int64
     ) {
-        pool = PoolState(configuration: options.poolConfiguration)
+        var configuration = options.poolConfiguration
+        configuration.expectedLoadTime = expectedLatency
+        pool = PoolState(configuration: configuration)
         work = VirtualWork(bandwidth: options.bandwidth)
         self.options = options
         self.tiers = tiers

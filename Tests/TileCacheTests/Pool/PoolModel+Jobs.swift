@@ -68,11 +68,11 @@ extension PoolModel {
     /// A needed tile may wait only if nothing can be evicted for it. A plan that has ended stays so until the next one,
     /// whatever becomes evictable meanwhile.
     private func checkIdle() throws {
-        let entries = pool.queue.plan.entries
-        var cursor = pool.queue.cursor
+        var queue = pool.queue
+        var waiting = queue.next(behindPrefetch: false)
         // Needed tiles start before a waiting prefetch.
-        if cursor < entries.count, entries[cursor].reason == .prefetch { cursor = pool.queue.demandCursor }
-        guard !pool.layers.haveShares, cursor < entries.count, entries[cursor].reason != .prefetch,
+        if waiting?.reason == .prefetch { waiting = queue.next(behindPrefetch: true) }
+        guard !pool.layers.haveShares, let waiting, waiting.reason != .prefetch,
             flights.count < pool.configuration.workers, busyCodecs < pool.configuration.maximumCodecJobs,
             leaving.isEmpty, !pool.isOverLimit
         else { return }

@@ -55,7 +55,8 @@ final class VirtualService: Sendable {
             let waiting = events.state.withLock { $0.waiting }
             let isQuiet = cache.core.lock.withLock { state in
                 !state.planning.isQueued && !state.planning.isMaking
-                    && state.workers.idle.count + waiting == state.pool.configuration.workers
+                    && state.workers.idle.count + waiting
+                        == state.pool.configuration.workers + state.pool.loads.writtenOffCount
             }
             quiet = isQuiet ? quiet + 1 : 0
             if !isQuiet { pause(microseconds: 20) }

@@ -4,30 +4,54 @@ import Testing
 
 /// Another worker takes the place of one whose source hangs.
 @Suite(.timeLimit(.minutes(15))) struct HangingWorkerTests {
-    /// One worker has three spare ones, and a layer has two loads in flight. The fourth load hangs without a spare worker
-    /// left.
-    @Test func aSpareWorkerThatIsFreeAgainReplacesTheNextOne() throws {
-        let scene = try StillScene(tiles: 64, workers: 1) { $0.stuckLoadTime = .milliseconds(2) }
-        let source = QueuedSource()
-        let silent = try [source, QueuedSource()].map { try scene.cache.addLayer($0, pyramid: scene.pyramid) }
-        let plain = try scene.plainLayer()
-        let view = ServiceSetup.quiet(scene.cache, silent + [plain])
+    /// One worker has fifteen spare ones, of which layers that hang leave the second half to others.
+    @Test(arguments: [1, 2, 15]) func otherLayersGoOnBesideSeveralThatHang(silentLayers: Int) throws {
+        let (scene, silent, plain, view) = try scene(silentLayers: silentLayers)
         defer { withExtendedLifetime(view) {} }
+        #expect(scene.resident(0..<1, of: plain) == 1)
+        #expect(silent.allSatisfy { !$0.source.take().isEmpty })
+        #expect(!scene.cache.core.read { $0.workers.spare.isEmpty && $0.workers.idle.isEmpty })
+    }
+
+    /// Sixteen layers occupy all of them. The first one that answers makes way for the others.
+    @Test func aSpareWorkerThatIsFreeAgainReplacesTheNextOne() throws {
+        let (scene, silent, plain, view) = try scene(silentLayers: 16)
+        defer { withExtendedLifetime(view) {} }
+        #expect(scene.cache.statistics.loadsInFlight == 16 && scene.resident(0..<1, of: plain) == 0)
+        #expect(scene.cache.core.read { $0.workers.spare.isEmpty && $0.pool.loads.writtenOffCount == 15 })
+        silent[0].source.answer(try #require(silent[0].source.take().first))
+        look(scene)
+        #expect(scene.resident(0..<1, of: silent[0].layer) == 1 && scene.resident(0..<1, of: plain) == 1)
+    }
+
+    private struct Silent {
+        let source: QueuedSource
+        let layer: LayerID
+    }
+
+    /// One worker, and a view of layers that do not answer and of one that does, whose tile is needed last.
+    private func scene(
+        silentLayers: Int
+    ) throws -> (scene: StillScene, silent: [Silent], plain: LayerID, view: TileView) {
+        let scene = try StillScene(tiles: 64, workers: 1) { $0.stuckLoadTime = .milliseconds(20) }
+        let silent = try (0..<silentLayers).map { _ in
+            let source = QueuedSource()
+            return Silent(source: source, layer: try scene.cache.addLayer(source, pyramid: scene.pyramid))
+        }
+        let plain = try scene.plainLayer()
+        let view = ServiceSetup.quiet(scene.cache, silent.map(\.layer) + [plain])
         view.update(
-            needing: silent.flatMap { layer in
-                (0..<2).map { NeededTile(layer: layer, tile: scene.tile($0), importance: 2) }
+            needing: silent.flatMap { silent in
+                (0..<2).map { NeededTile(layer: silent.layer, tile: scene.tile($0), importance: 2) }
             } + [NeededTile(layer: plain, tile: scene.tile(0))]
         )
-        func look() {
-            scene.run()
-            for _ in 0..<12 where scene.scheduler.passTime() { scene.run() }
-        }
-        look()
-        #expect(scene.cache.statistics.loadsInFlight == 4 && scene.resident(0..<1, of: plain) == 0)
-        #expect(scene.cache.core.read { $0.workers.spare.isEmpty && $0.pool.loads.writtenOffCount == 3 })
-        source.answer(try #require(source.take().first))
-        look()
-        #expect(scene.resident(0..<1, of: silent[0]) == 1 && scene.resident(0..<1, of: plain) == 1)
+        look(scene)
+        return (scene, silent, plain, view)
+    }
+
+    private func look(_ scene: StillScene) {
+        scene.run()
+        for _ in 0..<200 where scene.scheduler.passTime() { scene.run() }
     }
 
     /// A source answers after its worker was replaced, and goes on. The spare worker stays until it returns.
@@ -60,7 +84,7 @@ import Testing
         scene.run()
         #expect(source.whileAsked == nil && scene.resident(0..<1, of: slow) == 1)
         let (roster, stuck) = core.read { ($0.workers, $0.pool.layers[slow.index].stuckRequests) }
-        #expect(roster.idle.count == 1 && roster.spare.count == 3 && roster.surplus == 0 && stuck == 0)
+        #expect(roster.idle.count == 1 && roster.spare.count == 15 && roster.surplus == 0 && stuck == 0)
     }
 }
 

@@ -220,7 +220,7 @@ import Testing
         #expect(begun == 3 && replaced == 2)
         #expect(scene.decoded(0..<3, of: layer) == 3)
         let workers = scene.cache.core.read { $0.workers }
-        #expect(workers.idle.count == 1 && workers.spare.count == 3)
+        #expect(workers.idle.count == 1 && workers.spare.count == 15)
     }
 
     /// The table had no room for pinned tiles. Once it has, all are entered, whatever the results of their loads.
