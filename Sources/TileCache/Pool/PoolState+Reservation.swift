@@ -14,7 +14,9 @@ extension PoolState {
         let layer = table[load.entry].key.layer
         let worth = worth(of: load)
         var room = acquireSlot(layer: layer, worth: worth)
-        while room == .refused, !hold.isInterrupted, fitsLimit(layer: layer), dropUncompressed(worth: worth, layer: layer) {
+        while room == .refused, !hold.isInterrupted, fitsLimit(layer: layer),
+            dropUncompressed(worth: worth, layer: layer)
+        {
             room = acquireSlot(layer: layer, worth: worth)
         }
         if room.isGranted {

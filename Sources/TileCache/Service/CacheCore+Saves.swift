@@ -62,7 +62,9 @@ extension CacheCore {
     /// Copies the encoded form of a tile for its stores, if there is room and a decoder that will read it.
     func noteEncoded(_ encoded: UnsafeRawBufferPointer, of ticket: LoadTicket, in notes: LoadNotes) {
         guard encoded.count > 0, notes.change({ $0.encoded.isEmpty }),
-            perform({ $0.layers[ticket.key.layer].decoder != nil && $0.pool.charge(encoded.count, to: .copies, inSteps: true) })
+            perform({
+                $0.layers[ticket.key.layer].decoder != nil && $0.pool.charge(encoded.count, to: .copies, inSteps: true)
+            })
         else { return }
         notes.change { $0.encoded = Array(encoded) }
     }

@@ -210,7 +210,9 @@ extension CacheCore {
         let bytes = made.scratchByteCount
         guard read({ $0.allowsCodec(scratchBytes: bytes) }) else { return nil }
         makeRoom(for: bytes)
-        let isCharged = perform { $0.allowsCodec(scratchBytes: bytes) && $0.pool.charge(bytes, to: .stores, inSteps: true) }
+        let isCharged = perform {
+            $0.allowsCodec(scratchBytes: bytes) && $0.pool.charge(bytes, to: .stores, inSteps: true)
+        }
         return isCharged ? codec : nil
     }
 }

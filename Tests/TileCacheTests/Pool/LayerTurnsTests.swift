@@ -91,7 +91,9 @@ import Testing
         let small = TilePool(tiles: 2048) { $0.workers = workers }
         // The first layer is the pool's own.
         for _ in layers { _ = small.pool.addLayer(tileBytes: TilePool.tileBytes, reservesLate: isAsynchronous) }
-        func keys(_ number: Int) -> [TileKey] { (0..<layers[number].tiles).map { key($0, level: 8, layer: number + 1) } }
+        func keys(_ number: Int) -> [TileKey] {
+            (0..<layers[number].tiles).map { key($0, level: 8, layer: number + 1) }
+        }
         var flights: [(end: Int64, number: Int, ticket: LoadTicket)] = []
         var ends = layers.map { _ in Int64(0) }
         var busy = layers.map { _ in 0 }
@@ -151,7 +153,9 @@ import Testing
                 #expect(first[0].took <= 2 * alone + 400, "first, \(start): \(first)")
                 // Nor do the slow ones: the workers are never idle.
                 let most = (slowLayers * 40 * 400 + 140 * 4) / 4 + 2 * 400 + Int(start)
-                #expect(last[..<slowLayers].allSatisfy { $0.took <= most } && first[1...].allSatisfy { $0.took <= most })
+                #expect(
+                    last[..<slowLayers].allSatisfy { $0.took <= most } && first[1...].allSatisfy { $0.took <= most }
+                )
             }
         }
     }
@@ -193,7 +197,9 @@ import Testing
     @Test func aLayerThatHangsYields() {
         let small = TilePool(tiles: 64) { $0.workers = 4 }
         _ = small.pool.addLayer(tileBytes: TilePool.tileBytes)
-        var plan = Plan(entries: (0..<8).map { small.demand(key($0)) } + (0..<8).map { small.demand(key($0, layer: 1)) })
+        var plan = Plan(
+            entries: (0..<8).map { small.demand(key($0)) } + (0..<8).map { small.demand(key($0, layer: 1)) }
+        )
         plan.divide()
         small.pool.install(plan)
         let first = (0..<4).compactMap { _ in small.beginLoad() }

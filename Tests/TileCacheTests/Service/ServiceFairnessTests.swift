@@ -32,9 +32,10 @@ import Testing
 
         func resident(_ layer: LayerID) -> Int {
             (26..<36).reduce(0) { count, row in
-                count + (25..<38).count { column in
-                    cache.isResident(TileCoordinate(level: 6, column: column, row: row), of: layer)
-                }
+                count
+                    + (25..<38).count { column in
+                        cache.isResident(TileCoordinate(level: 6, column: column, row: row), of: layer)
+                    }
             }
         }
     }
