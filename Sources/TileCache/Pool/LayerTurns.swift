@@ -10,20 +10,25 @@ struct LayerTurns {
         /// they have taken so far if that is more.
         var time: Int64
         /// Number of workers that its loads occupy.
-        var busy = 0
+        var busy: Int
+        /// Time that its next load is expected to take, in nanoseconds.
+        var next: Int64 = 0
+
+        init(time: Int64, busy: Int = 0) { (self.time, self.busy) = (time, busy) }
     }
 
     /// Time that the layer which had had the least, of those that missed tiles, had had at the last turn.
     private(set) var clock: Int64 = 0
 
-    /// Numbers of the claims in the order of their turns; equal ones keep their order.
+    /// Numbers of the claims in the order of their turns: by the time that each will have had with its next load. Equal
+    /// ones keep their order.
     ///
     /// A layer with all workers but one leaves that to the others: its loads may take long.
     func order(of claims: [Claim], workers: Int) -> [Int] {
         func rank(_ number: Int) -> (Int, Int64, Int64, Int) {
             let claim = claims[number]
             let leavesLast = workers > 1 && claim.busy >= workers - 1
-            return (leavesLast ? 1 : 0, max(claim.time, clock), claim.time, number)
+            return (leavesLast ? 1 : 0, max(claim.time, clock) + claim.next, claim.time, number)
         }
         return claims.indices.sorted { rank($0) < rank($1) }
     }
@@ -62,7 +67,12 @@ extension PoolState {
 
     private func laneClaims(at now: Int64) -> [LayerTurns.Claim] {
         let lanes = queue.plan.lanes
-        var claims = lanes.map { LayerTurns.Claim(time: layers[$0.layer].workTime) }
+        var claims = lanes.map { lane in
+            let layer = layers[lane.layer]
+            var claim = LayerTurns.Claim(time: layer.workTime)
+            claim.next = layer.meanLoadTime ?? configuration.expectedLoadTime
+            return claim
+        }
         for (_, load) in loads.all {
             let layer = table[load.entry].key.layer
             if let lane = lanes.firstIndex(where: { $0.layer == layer }) { add(load, to: &claims[lane], at: now) }
