@@ -136,7 +136,8 @@ final class HTTPTileJob: HTTPJob {
         home = search.home ?? address
         place = search.tiles.placement(of: request.tile)
         (limit, delivery) = (search.limit, search.delivery)
-        kept = delivery.kept[request.tile]
+        // If the cache has the tile's pixels, a confirmation is enough.
+        kept = request.isHeld ? nil : delivery.kept[request.tile]
     }
 
     /// Goes on at the next address; returns whether there is one.

@@ -226,14 +226,9 @@ final class HTTPDelivery: Sendable {
         queues.next.async { [self] in write(answer, to: request, at: place, from: address) }
     }
 
-    /// Completes a request whose stored tile the server has confirmed. The cache reads it from its store again.
+    /// Completes a request whose tile the server has confirmed. The cache has it in memory, or reads it from its store.
     func confirm(_ request: TileRequest, _ freshness: TileStoreFreshness) {
-        queues.next.async {
-            request.complete { pixels in
-                pixels.freshness = freshness
-                return .unchanged
-            }
-        }
+        queues.next.async { request.completeUnchanged(freshness: freshness) }
     }
 
     private func write(

@@ -434,7 +434,7 @@ enum {
     TILECACHE_OUTCOME_FAILED = 2,
     /** The load failed permanently and is not retried until an invalidation. */
     TILECACHE_OUTCOME_FAILED_PERMANENTLY = 3,
-    /** The stored tile of tilecache_pixels_get_cached() is still valid; nothing was written. Counts as
+    /** The tile of tilecache_pixels_get_cached() is still valid; nothing was written. Counts as
      *  TILECACHE_OUTCOME_FAILED if there is none. */
     TILECACHE_OUTCOME_UNCHANGED = 4,
     /** The source could not try, for example because its server allows no further request now. It is called again after
@@ -451,7 +451,7 @@ enum {
 #define TILECACHE_VALIDATOR_SIZE 520
 
 /**
- * Freshness of a stored tile, and validators by which its server confirms it.
+ * Freshness of a tile in memory or in a store, and validators by which its server confirms it.
  *
  * Before `expires` the tile is drawn without the source. Then, until `usable_until`, it is drawn while the source is
  * asked again. After that the source is asked first. A tile that is past this and has no validator is not stored, and
@@ -473,10 +473,10 @@ typedef struct tilecache_freshness {
 TILECACHE_API tilecache_status tilecache_freshness_init(tilecache_freshness *freshness, size_t struct_size);
 
 /**
- * Reads the validators of the stored tile that is to be confirmed, if there is one.
+ * Reads the validators of the tile, in memory or in a store, that is to be confirmed, if there is one.
  *
- * If the tile is still valid, the source sets its new freshness and returns TILECACHE_OUTCOME_UNCHANGED: the cache then
- * reads the tile from its store on the same thread, which may take up to 2 s. Call this from within the function that
+ * If the tile is still valid, the source sets its new freshness and returns TILECACHE_OUTCOME_UNCHANGED. If the tile is
+ * not in memory, the cache then reads it from its store on the same thread, which may take up to 2 s. Call this from within the function that
  * writes the pixels, on its thread. Set `cached->struct_size` first.
  *
  * @param cached receives the freshness of the stored tile if there is one.
@@ -486,7 +486,8 @@ TILECACHE_API tilecache_status tilecache_pixels_get_cached(
     const tilecache_pixels *pixels, tilecache_freshness *cached, int32_t *is_cached);
 
 /**
- * Sets until when the tile is valid, for the layer's stores. Ignored without stores. Default: for ever.
+ * Sets until when the tile is valid, in memory and in the layer's stores. Once it has expired and a view needs it, it is
+ * drawn as stale and loaded again. Default: for ever.
  *
  * Also for tiles that are absent or unchanged. Call it from within the function that writes the pixels, on its thread.
  *
@@ -641,7 +642,7 @@ TILECACHE_API tilecache_status tilecache_request_cancel(tilecache_request *reque
  */
 TILECACHE_API tilecache_status tilecache_request_holds_encoded(tilecache_request *request, int64_t bytes);
 
-/** Reads the validators of the stored tile that is to be confirmed, as tilecache_pixels_get_cached(). */
+/** Reads the validators of the tile that is to be confirmed, as tilecache_pixels_get_cached(). */
 TILECACHE_API tilecache_status tilecache_request_get_cached(
     const tilecache_request *request, tilecache_freshness *cached, int32_t *is_cached);
 
@@ -650,7 +651,7 @@ TILECACHE_API tilecache_status tilecache_request_get_cached(
  *
  * Applies to completions with pixels and as absent.
  * A function passed to tilecache_request_complete() may replace it with tilecache_pixels_set_freshness(); it returns
- * TILECACHE_OUTCOME_UNCHANGED for a stored tile that is still valid.
+ * TILECACHE_OUTCOME_UNCHANGED for a tile that is still valid.
  *
  * @return TILECACHE_ERROR_INVALID_ARGUMENT as tilecache_pixels_set_freshness(); TILECACHE_ERROR_ALREADY_COMPLETED.
  */
@@ -1669,7 +1670,7 @@ typedef struct tilecache_statistics {
     int64_t peak_decoded_bytes, peak_compressed_bytes, peak_in_flight_bytes;
     /** Tiles now: decoded, compressed, loaded but not drawn yet, and the prefetched ones of the latter. */
     int64_t decoded_tiles, compressed_tiles, unseen_tiles, unseen_prefetched_tiles;
-    /** Loads in flight now. */
+    /** Loads in flight now, without revalidations. */
     int64_t loads_in_flight;
     /** Mean duration of a load, exponentially weighted, in nanoseconds. */
     int64_t mean_load_nanoseconds;
@@ -1710,6 +1711,11 @@ typedef struct tilecache_statistics {
     /** Part of bookkeeping_bytes for stores: buffers, filters, connections, and tiles on their way to them. Stores are
      *  asked to keep to an eighth of the limit in force. */
     int64_t store_bytes;
+    /** Loads of expired tiles that a view needed, which loads_started and the other counts of loads do not contain. Of
+     *  those: tiles that are still valid, tiles with new pixels or absent ones, and revalidations without an answer
+     *  (failed, put off, refused memory, cancelled, outdated). Those in flight now. */
+    int64_t revalidations_started, revalidations_unchanged, revalidations_changed, revalidations_unanswered,
+        revalidations_in_flight;
 } tilecache_statistics;
 
 /** Reads the statistics of a cache, all at one moment. Set `statistics->struct_size` first. */

@@ -20,11 +20,19 @@ struct EntryFlags: OptionSet {
     static let unsaved = EntryFlags(rawValue: 256)
     /// Made of other tiles, of which some failed for good. What is made of it counts as such too.
     static let holes = EntryFlags(rawValue: 512)
+    /// Expires at `retryAt`. Not needed, it may have expired already.
+    static let expires = EntryFlags(rawValue: 1024)
+    /// Stale since it has expired while it was needed. Its load is a revalidation.
+    static let expired = EntryFlags(rawValue: 2048)
 
     /// Flags kept without pixels.
     static let remembered: EntryFlags = [.absent, .failed, .refused]
     /// Flags removed together with the pixels.
-    static let ofPixels: EntryFlags = [.seen, .prefetched, .stale, .encodedIsSmaller, .unsaved, .holes]
+    static let ofPixels: EntryFlags = [
+        .seen, .prefetched, .stale, .encodedIsSmaller, .unsaved, .holes, .expires, .expired,
+    ]
+    /// Flags about the time until which a tile is valid.
+    static let ofExpiry: EntryFlags = [.expires, .expired]
 }
 
 /// List of an entry; each entry is on exactly one.
@@ -109,7 +117,7 @@ struct Entry {
     var work: UInt32 = 0
     /// Number of views that need the tile.
     var viewCount: Int32 = 0
-    /// Earliest retry of a failed or refused tile, in nanoseconds.
+    /// Earliest retry of a failed or refused tile, or the time when a current one expires, in nanoseconds.
     var retryAt: Int64 = 0
     /// Time when it was last drawn or landed, in nanoseconds.
     var lastUse: Int64 = 0
@@ -126,6 +134,8 @@ struct Entry {
     }
     /// Whether it failed for good.
     var isLost: Bool { flags.contains(.failed) && retryAt == .max }
+    /// Whether it can be drawn or is known to be absent, and is therefore valid until a time.
+    var hasAnswer: Bool { residency == .decoded || (residency == .none && flags.contains(.absent)) }
     /// Whether it has no pixels, and no load will bring any.
     var isUnavailable: Bool { !residency.isResident && (isLost || flags.contains(.absent)) }
     /// What policies see of it.

@@ -34,6 +34,8 @@ struct Ledger {
         case stores
         /// Copies of encoded tiles, until stores have them.
         case copies
+        /// Validators of tiles that expire.
+        case validators
         /// Memory that sources report, such as directories.
         case sources
     }

@@ -36,6 +36,9 @@ struct Load: Sendable {
     /// Pages refused in addition to its slot.
     var refusedPages: UInt16?
 
+    /// Whether its tile has expired: its source is asked whether it is still valid.
+    var isRevalidation = false
+
     /// Whether it is no prefetch.
     var isDemand: Bool { reason != .prefetch }
 
@@ -51,6 +54,8 @@ struct Loads {
     private(set) var count = 0
     /// Prefetches in flight that were not written off.
     private(set) var prefetchCount = 0
+    /// Revalidations in flight.
+    private(set) var revalidationCount = 0
     /// Loads in flight whose worker was replaced.
     private(set) var writtenOffCount = 0
     /// Loads in flight that occupy a worker.
@@ -78,6 +83,7 @@ struct Loads {
         records.put(load, at: Int(id.number))
         count += 1
         if !load.isDemand { prefetchCount += 1 }
+        if load.isRevalidation { revalidationCount += 1 }
         return LoadTicket(load: id, serial: lastSerial, key: key, slot: load.slot, isDemand: load.isDemand)
     }
 
@@ -91,6 +97,7 @@ struct Loads {
         records[Int(id.number)] = nil
         free.append(id)
         count -= 1
+        if load.isRevalidation { revalidationCount -= 1 }
         if load.isWrittenOff { writtenOffCount -= 1 } else if !load.isDemand { prefetchCount -= 1 }
         return load
     }

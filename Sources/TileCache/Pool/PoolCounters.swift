@@ -1,6 +1,7 @@
 /// Counters of the pool, copied into `TileCacheStatistics`.
 package struct PoolCounters: Sendable, Hashable {
     package internal(set) var loads = TileCacheStatistics.LoadCounts()
+    package internal(set) var revalidations = TileCacheStatistics.RevalidationCounts()
     package internal(set) var prefetches = TileCacheStatistics.PrefetchCounts()
     package internal(set) var tiers = TileCacheStatistics.TierCounts()
     /// Plan entries without room.

@@ -21,6 +21,8 @@ struct LoadTicket: Hashable, Sendable {
 enum LoadResult: Error, Hashable {
     /// The pixels are in the reserved slot.
     case pixels
+    /// The pixels that the pool has are still valid.
+    case unchanged
     /// The tile does not exist.
     case absent
     /// The load failed; it is retried after a wait unless the failure is permanent.
@@ -32,11 +34,19 @@ enum LoadResult: Error, Hashable {
     /// It was refused memory; it is retried after a wait if memory is available.
     case refused
 
+    /// Whether the tile is loaded again after a wait.
+    var isRetried: Bool {
+        switch self {
+        case .failed, .postponed, .refused: true
+        case .pixels, .unchanged, .absent, .cancelled: false
+        }
+    }
+
     /// Whether no load will bring the tile.
     var isUnavailable: Bool {
         switch self {
         case .absent, .failed(isPermanent: true, _): true
-        case .pixels, .failed, .postponed, .cancelled, .refused: false
+        case .pixels, .unchanged, .failed, .postponed, .cancelled, .refused: false
         }
     }
 }
@@ -123,7 +133,7 @@ extension PoolState {
     func needsWork(_ number: EntryID, _ planned: PlanEntry, now: Int64) -> Bool {
         let entry = table[number]
         if entry.load != .none { return false }
-        if entry.flags.contains(.absent) { return false }
+        if entry.flags.contains(.absent), !entry.flags.contains(.stale) { return false }
         if !entry.flags.isDisjoint(with: [.failed, .refused]), now < entry.retryAt { return false }
         if entry.flags.contains(.stale) { return true }
         switch entry.residency {
@@ -169,32 +179,33 @@ extension PoolState {
         let layer = planned.key.layer
         if slot != .none { ledger.noteInFlight(slotBytes(ofLayer: layer)) }
         noteTurn(ofLayer: layer, at: now)
-        let ticket = loads.begin(
-            Load(
-                entry: number,
-                generation: layers[layer].generation,
-                slot: slot,
-                started: now,
-                reason: planned.reason,
-                isNear: planned.isNear,
-                wantedEpoch: queue.epoch,
-                value: planned.value
-            ),
-            of: planned.key
+        var load = Load(
+            entry: number,
+            generation: layers[layer].generation,
+            slot: slot,
+            started: now,
+            reason: planned.reason,
+            isNear: planned.isNear,
+            wantedEpoch: queue.epoch,
+            value: planned.value
         )
+        load.isRevalidation = table[number].flags.contains(.expired) && planned.reason != .prefetch
+        let ticket = loads.begin(load, of: planned.key)
         relist(number) { $0.load = ticket.load }
         setHistory(planned, of: number)
         // A tile that lands is not evicted before a plan has valued it.
         if planned.reason.isExtra || planned.reason == .fallback { setValue(.greatestFiniteMagnitude, of: number) }
-        counters.loads.started += 1
-        if table[number].attempts > 0 { counters.loads.retried += 1 }
+        if load.isRevalidation { counters.revalidations.started += 1 } else { counters.loads.started += 1 }
+        if !load.isRevalidation, table[number].attempts > 0 { counters.loads.retried += 1 }
         if planned.reason == .prefetch { notePrefetch(planned.key, asksSource: !planned.isNear, now: now) }
         notePeaks()
         return ticket
     }
 
     /// Ends a load. Outdated pixels, and those without a slot, never land.
-    mutating func finishLoad(_ id: LoadID, _ answer: LoadResult, now: Int64) {
+    ///
+    /// - Parameter validity: Until when its answer is valid. Default: for ever.
+    mutating func finishLoad(_ id: LoadID, _ answer: LoadResult, now: Int64, validity: Validity = .lasting) {
         guard let load = loads.end(id) else { return }
         let wasOverLimit = isOverLimit
         let result = outcome(answer, of: load)
@@ -206,17 +217,20 @@ extension PoolState {
         ledger.noteHeld(-load.heldBytes)
 
         let isOutdated = load.isOutdated
-        if isOutdated { counters.loads.outdated += 1 }
+        if isOutdated, !load.isRevalidation { counters.loads.outdated += 1 }
+        if load.isRevalidation { count(revalidation: result, isOutdated: isOutdated) }
         // The plan skipped a needed or pinned tile because it was being loaded.
         let isWanted = table[number].isKept
         if isOutdated || (answer == .cancelled && isWanted) { effects.plans = true }
         if result == .pixels, !isOutdated {
             land(load, in: number, now: now)
+            set(validity, of: number)
         } else {
             if load.slot != .none { release(slot: load.slot, ofLayer: layer) }
             free(load.encoded, ofLayer: layer)
             if !isOutdated {
                 note(result, load, in: number, now: now)
+                if result == .absent || result == .unchanged { set(validity, of: number) }
                 if let time = retryTime(of: number, after: result) { effects.replanAt = min(effects.replanAt, time) }
                 // Nothing else may make the plan that loads its fallback, or the next one.
                 let isLost = result.isUnavailable && (isWanted || isFallback(table[number].key))
@@ -238,9 +252,16 @@ extension PoolState {
     }
 
     private mutating func land(_ load: Load, in number: EntryID, now: Int64) {
-        counters.loads.finished += 1
-        counters.loads.byteTotal += tileBytes(of: table[number].key)
-        if table[number].residency.isResident { detachPixels(of: number, cause: .replaced) }
+        let hadPixels = table[number].residency.isResident
+        // New pixels of a revalidation take the place of the old ones in all counts.
+        let isExchange = load.isRevalidation && hadPixels
+        let kept = isExchange ? table[number].flags.intersection([.pinned, .seen, .prefetched]) : .pinned
+        if hadPixels { detachPixels(of: number, cause: isExchange ? nil : .replaced) }
+        if !isExchange {
+            if load.isRevalidation { counters.loads.started += 1 }
+            counters.loads.finished += 1
+            counters.loads.byteTotal += tileBytes(of: table[number].key)
+        }
         if load.encoded != .none { counters.tiers.encodedPayloads += 1 }
         let stamp = table.nextStamp()
         change(number) {
@@ -252,6 +273,7 @@ extension PoolState {
             $0.stamp = stamp
             $0.attempts = 0
             $0.flags.formIntersection(.pinned)
+            $0.flags.formUnion(kept.subtracting(.pinned))
             // A late prefetch counts as late, not as useful or wasted.
             if !load.isDemand, !load.wasLate { $0.flags.insert(.prefetched) }
         }
@@ -259,9 +281,13 @@ extension PoolState {
     }
 
     /// Removes pixels that must not be drawn again, whatever their state. Leased ones stay valid until their release.
-    mutating func detachPixels(of number: EntryID, cause: TileCacheStatistics.RemovalCause) {
-        counters.tiers.countRemoval(cause)
-        noteUnseen(number)
+    ///
+    /// - Parameter cause: `nil` if other pixels take their place in the counts.
+    mutating func detachPixels(of number: EntryID, cause: TileCacheStatistics.RemovalCause?) {
+        if let cause {
+            counters.tiers.countRemoval(cause)
+            noteUnseen(number)
+        }
         let entry = table[number]
         if entry.slot != .none, entry.leaseCount > 0 {
             let slotClass = Int32(layers[entry.key.layer].slotClass)
@@ -282,42 +308,49 @@ extension PoolState {
     }
 
     private mutating func note(_ result: LoadResult, _ load: Load, in number: EntryID, now: Int64) {
+        // A revalidation that nobody needs any more is not retried: the tile waits until somebody does.
+        guard !result.isRetried || !load.isRevalidation || table[number].flags.contains(.expired) else { return }
         switch result {
         case .pixels: break
+        case .unchanged: renew(number)
         case .absent:
-            counters.loads.absent += 1
+            if !load.isRevalidation { counters.loads.absent += 1 }
             if table[number].residency.isResident { detachPixels(of: number, cause: .replaced) }
             change(number) {
                 $0.flags.subtract(.remembered)
+                $0.flags.subtract([.stale, .expires, .expired])
                 $0.flags.insert(.absent)
             }
         case .failed(let isPermanent, let retryAfter):
-            counters.loads.failed += 1
+            if !load.isRevalidation { counters.loads.failed += 1 }
             let retryAt = backOff(number, first: configuration.retryDelay, atLeast: retryAfter ?? 0, now: now)
             change(number) {
                 $0.flags.insert(.failed)
+                $0.flags.remove(.expires)
                 $0.retryAt = isPermanent ? .max : retryAt
             }
         case .postponed(let wait):
-            counters.loads.postponed += 1
+            if !load.isRevalidation { counters.loads.postponed += 1 }
             let retryAt = later(now, by: max(wait, PoolConfiguration.leastPause))
             change(number) {
                 $0.flags.insert(.failed)
+                $0.flags.remove(.expires)
                 $0.retryAt = retryAt
             }
         case .cancelled:
-            counters.loads.cancelled += 1
+            if !load.isRevalidation { counters.loads.cancelled += 1 }
         case .refused: noteRefusal(of: load, in: number, now: now)
         }
     }
 
     /// Counts a load that did not land: never drawn, and as a prefetch by its result.
     private mutating func noteNotLanded(_ load: Load, _ result: LoadResult) {
+        guard !load.isRevalidation else { return }
         if load.isOutdated || result == .refused || result == .cancelled { counters.loads.unseen += 1 }
         // A late prefetch counts as late only.
         guard !load.isDemand, !load.wasLate else { return }
         switch result {
-        case .pixels: counters.prefetches.wasted += 1
+        case .pixels, .unchanged: counters.prefetches.wasted += 1
         case .cancelled: counters.prefetches.cancelled += 1
         case .absent, .failed, .postponed, .refused: counters.prefetches.empty += 1
         }

@@ -82,6 +82,7 @@ extension PoolState {
                 $0.lastUse = now
                 $0.lastDemand = demand
             }
+            rest(number)
             forgetIfIdle(number)
         }
         split.noteDemands(counts.total)
@@ -149,6 +150,7 @@ extension PoolState {
             $0.needCount += 1
             $0.viewCount += 1
         }
+        noteExpiry(of: number)
     }
 
     /// Declares that a tile is about to be needed or pinned.
@@ -175,6 +177,7 @@ extension PoolState {
                 $0.needCount -= 1
                 $0.viewCount -= 1
             }
+            rest(number)
             forgetIfIdle(number)
         }
         needs = ViewNeeds()

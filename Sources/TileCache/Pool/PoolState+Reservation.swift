@@ -93,6 +93,10 @@ extension PoolState {
     func outcome(_ result: LoadResult, of load: Load) -> LoadResult {
         switch result {
         case .pixels: load.slot == .none ? .refused : .pixels
+        // Its pixels have been removed meanwhile.
+        case .unchanged where !load.isRevalidation || !table[load.entry].residency.isResident:
+            .failed(isPermanent: false, retryAfter: 0)
+        case .unchanged: .unchanged
         case .failed(isPermanent: false, _), .postponed, .cancelled: load.refusedPages != nil ? .refused : result
         case .failed, .absent, .refused: result
         }
@@ -101,11 +105,12 @@ extension PoolState {
     /// Records that a tile's load was refused memory.
     mutating func noteRefusal(of load: Load, in number: EntryID, now: Int64) {
         counters.refusals += 1
-        counters.loads.refused += 1
+        if !load.isRevalidation { counters.loads.refused += 1 }
         // Memory is available again as soon as other loads end, sooner than a server recovers.
         let retryAt = backOff(number, first: max(configuration.retryDelay / 5, 1), now: now)
         change(number) {
             $0.flags.insert(.refused)
+            $0.flags.remove(.expires)
             $0.refusedPages = load.refusedPages ?? 0
             $0.retryAt = retryAt
         }
@@ -133,10 +138,12 @@ extension PoolState {
     /// Time of a plan made only to retry a tile; `nil` for never. A prefetch that was refused memory makes none.
     func retryTime(of number: EntryID, after result: LoadResult) -> Int64? {
         let entry = table[number]
+        // While it is valid, or waits to be needed, there is nothing to retry.
+        guard !entry.flags.contains(.expires) else { return nil }
         switch result {
         case .failed, .postponed: return entry.retryAt == .max ? nil : entry.retryAt
         case .refused: return entry.isKept ? entry.retryAt : nil
-        case .pixels, .absent, .cancelled: return nil
+        case .pixels, .unchanged, .absent, .cancelled: return nil
         }
     }
 

@@ -185,6 +185,7 @@ extension PoolState {
     /// Releases slot and pages, and clears the flags of the pixels.
     mutating func releasePixels(of number: EntryID) {
         let entry = table[number]
+        if !validators.isEmpty { validators.remove(number) }
         if entry.needCount > 0 { noteDrawing() }
         if entry.slot != .none { release(slot: entry.slot, ofLayer: entry.key.layer) }
         free(entry.form, ofLayer: entry.key.layer)

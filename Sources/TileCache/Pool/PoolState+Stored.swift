@@ -13,17 +13,6 @@ extension PoolState {
         return result == .absent ? table[number].flags.contains(.absent) : table[number].residency.isResident
     }
 
-    /// Marks pixels that have landed as stale. They are drawn until the source has answered.
-    mutating func markStale(_ key: TileKey) {
-        let number = table.find(key)
-        guard number != .none, table[number].residency.isResident else { return }
-        // The new ones have another identity, even if these are evicted before.
-        layers.change(key.layer) { $0.raiseGeneration() }
-        change(number) { $0.flags.insert(.stale) }
-        noteDrawing()
-        effects.plans = true
-    }
-
     /// Marks pixels that have landed with a flag that neither the counts nor the list depend on.
     mutating func mark(_ key: TileKey, _ flag: EntryFlags) {
         let number = table.find(key)

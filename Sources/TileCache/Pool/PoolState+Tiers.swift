@@ -212,6 +212,7 @@ extension PoolState {
             $0.residency = .decoded
             $0.stamp = stamp
         }
+        if table[number].viewCount > 0 { noteExpiry(of: number) }
         notePeaks()
     }
 

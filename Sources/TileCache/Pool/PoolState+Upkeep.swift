@@ -54,6 +54,7 @@ extension PoolState {
             let isLacking = layers[layer].lacks(table[number].key)
             change(number) {
                 $0.flags.subtract(.remembered)
+                $0.flags.subtract(.ofExpiry)
                 if isLacking { $0.flags.insert(.absent) }
                 $0.attempts = 0
             }

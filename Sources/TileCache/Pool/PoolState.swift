@@ -19,6 +19,10 @@ struct PoolState: ~Copyable {
     var turns = LayerTurns()
     var codecJobs = CodecJobs()
     var orphans = Orphans()
+    /// Whether any tile has ever had a time until which it is valid.
+    var hasExpiries = false
+    /// Validators of tiles that expire.
+    var validators = Validators()
 
     /// Number of demands: the clock of ages.
     private(set) var demandClock: UInt32 = 0

@@ -6,7 +6,9 @@ extension TileCacheStatistics {
         loads = counters.loads
         prefetches = counters.prefetches
         tiers = counters.tiers
-        loadsInFlight = pool.loads.count
+        loadsInFlight = pool.loads.count - pool.loads.revalidationCount
+        revalidationsInFlight = pool.loads.revalidationCount
+        revalidations = pool.counters.revalidations
         prefetchesInFlight = pool.loads.all.count { !$0.load.isDemand && !$0.load.wasLate }
         memory.limit = .bytes(pool.ledger.limit)
         memory.used = .bytes(pool.committedBytes)
@@ -50,6 +52,11 @@ extension TileCacheStatistics {
             "absent": loads.absent, "failed": loads.failed, "postponed": loads.postponed, "in flight": loadsInFlight,
         ]
         sum("loads started", loads.started, uses)
+        let answers: KeyValuePairs = [
+            "unchanged": revalidations.unchanged, "changed": revalidations.changed,
+            "unanswered": revalidations.unanswered, "in flight": revalidationsInFlight,
+        ]
+        sum("revalidations started", revalidations.started, answers)
         let prefetchEnds: KeyValuePairs = [
             "useful": prefetches.useful, "late": prefetches.late, "wasted": prefetches.wasted,
             "cancelled": prefetches.cancelled, "empty": prefetches.empty, "in flight": prefetchesInFlight,

@@ -96,6 +96,8 @@ extension CoreState {
         guard !isShutDown, let pyramid = record(of: layer)?.pyramid else { return .failure(.removed) }
         guard pyramid.hasTile(tile) else { return .failure(.absent) }
         let key = TileKey(layer: layer.index, tile)
+        // An expired tile comes once it has been revalidated.
+        pool.expire(key, now: now)
         if let outcome = fetchOutcome(of: key, since: now) { return .failure(outcome) }
         guard fetches.count < Fetches.maximumCount, pool.charge(Fetches.bytesPerFetch, to: .views) else {
             return .failure(.refused)
@@ -117,6 +119,7 @@ extension CoreState {
     mutating func endNeed(of record: Fetches.Record) {
         guard record.entry != .none else { return }
         pool.relist(record.entry) { $0.needCount -= 1 }
+        pool.rest(record.entry)
         pool.forgetIfIdle(record.entry)
     }
 

@@ -44,12 +44,11 @@ extension CacheCore {
 
     /// Gives the stores what a load noted for them: its encoded bytes or its absence.
     func settle(_ saving: Saving?, _ ticket: LoadTicket, _ result: LoadResult, _ notes: LoadNotes?) {
-        guard let notes else { return }
+        guard let notes, let tiers = notes.tiers else { return }
         let (encoded, wasAsked) = notes.change { values in
             defer { values.encoded = [] }
             return (values.encoded, values.asked != nil)
         }
-        let tiers = notes.tiers
         switch saving {
         case .now(let save)?:
             encoded.withUnsafeBytes { put(save, result == .absent ? .absent : .encoded, $0, tiers) }
@@ -61,7 +60,7 @@ extension CacheCore {
 
     /// Copies the encoded form of a tile for its stores, if there is room and a decoder that will read it.
     func noteEncoded(_ encoded: UnsafeRawBufferPointer, of ticket: LoadTicket, in notes: LoadNotes) {
-        guard encoded.count > 0, notes.change({ $0.encoded.isEmpty }),
+        guard encoded.count > 0, notes.tiers != nil, notes.change({ $0.encoded.isEmpty }),
             perform({
                 $0.layers[ticket.key.layer].decoder != nil && $0.pool.charge(encoded.count, to: .copies, inSteps: true)
             })

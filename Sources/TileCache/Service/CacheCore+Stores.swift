@@ -3,6 +3,7 @@ extension CacheCore {
     /// Looks a tile up, nearest store first, and ends its load if one has it.
     ///
     /// - Parameters:
+    ///   - held: Validators of the old pixels; `nil` if there are none.
     ///   - hasPixels: Whether old pixels are drawn: stale entries are of no use then.
     ///   - staysHere: Whether only stores that are known to have the tile are used.
     /// - Returns: Notes for the source if none has it; otherwise `nil`.
@@ -10,11 +11,12 @@ extension CacheCore {
         _ ticket: LoadTicket,
         _ layer: LayerRecord,
         _ tiers: LayerTiers,
+        _ held: TileStoreFreshness?,
         hasPixels: Bool,
         staysHere: Bool
     ) -> LoadNotes? {
         let start = clock()
-        let notes = LoadNotes(epoch: tiers.prepare(now: start), tiers: tiers)
+        let notes = LoadNotes(epoch: tiers.prepare(now: start), tiers: tiers, held: held)
         let limit = tiers.limit
         for index in tiers.stores.indices {
             if staysHere, tiers.stores[index].presence(of: tiers.key(of: ticket.key.coordinate)) != .present {
@@ -25,7 +27,7 @@ extension CacheCore {
                 guard state == .fresh || (state == .stale && !hasPixels && entry.kind != .absent) else {
                     // Without a validator a source cannot confirm it.
                     if entry.freshness.hasValidator {
-                        notes.change { ($0.cached, $0.cachedIn) = (entry.freshness, index) }
+                        notes.change { $0.note(cached: entry.freshness, in: index) }
                     }
                     return .unusable
                 }
@@ -43,6 +45,33 @@ extension CacheCore {
         return notes
     }
 
+    /// Ends a load whose source has confirmed the pixels in memory, or the stored entry.
+    func confirm(_ ticket: LoadTicket, _ layer: LayerRecord, _ notes: LoadNotes) -> LoadResult {
+        let values = notes.now
+        guard values.isHeld, let held = values.cached else { return reread(ticket, layer, notes) }
+        let renewed = Self.renewed(values.freshness, confirming: held)
+        notes.change { $0.freshness = renewed }
+        if let tiers = layer.tiers {
+            let key = tiers.key(of: ticket.key.coordinate)
+            for store in tiers.stores where store.presence(of: key) != .absent {
+                if renewed == .notStored { store.remove([key]) } else { store.renew(key, renewed) }
+            }
+        }
+        return .unchanged
+    }
+
+    /// The new freshness of a confirmed tile. It keeps the validators that the answer does not replace.
+    private static func renewed(
+        _ freshness: TileStoreFreshness?,
+        confirming cached: TileStoreFreshness
+    ) -> TileStoreFreshness {
+        var renewed = freshness ?? cached
+        guard renewed != .notStored else { return renewed }
+        renewed.entityTag = renewed.entityTag ?? cached.entityTag
+        renewed.lastModified = renewed.lastModified ?? cached.lastModified
+        return renewed
+    }
+
     /// Ends a load whose source has confirmed the stored entry.
     func reread(_ ticket: LoadTicket, _ layer: LayerRecord, _ notes: LoadNotes) -> LoadResult {
         let values = notes.now
@@ -50,11 +79,7 @@ extension CacheCore {
             return .failed(isPermanent: false, retryAfter: nil)
         }
         let tile = ticket.key.coordinate
-        var renewed = values.freshness ?? cached
-        if renewed != .notStored {
-            renewed.entityTag = renewed.entityTag ?? cached.entityTag
-            renewed.lastModified = renewed.lastModified ?? cached.lastModified
-        }
+        let renewed = Self.renewed(values.freshness, confirming: cached)
         var result: LoadResult?
         read(tile, of: tiers, at: values.cachedIn, until: tiers.limit, counts: false) { entry, _ in
             // Another process may have put other bytes since.

@@ -3,7 +3,7 @@ import Dispatch
 /// Work of the workers: loads, compressions and decompressions, one at a time each.
 extension CacheCore {
     private enum Step: Sendable {
-        case find(LoadTicket, LayerRecord, LayerTiers, hasPixels: Bool, staysHere: Bool)
+        case find(LoadTicket, LayerRecord, LayerTiers, TileStoreFreshness?, hasPixels: Bool, staysHere: Bool)
         case load(LoadTicket, LayerRecord, UInt, LoadNotes?)
         case request(LoadTicket, LayerID, any TileSource, LoadNotes?)
         case synthesize(LoadTicket, LayerRecord, LoadNotes?)
@@ -46,8 +46,8 @@ extension CacheCore {
         switch step {
         case .idle, .save: return false
         case .again: return true
-        case .find(let ticket, let layer, let tiers, let hasPixels, let staysHere):
-            guard let notes = find(ticket, layer, tiers, hasPixels: hasPixels, staysHere: staysHere) else {
+        case .find(let ticket, let layer, let tiers, let held, let hasPixels, let staysHere):
+            guard let notes = find(ticket, layer, tiers, held, hasPixels: hasPixels, staysHere: staysHere) else {
                 return true
             }
             // A look-up takes time: no source gets a load that is over.
@@ -116,12 +116,14 @@ extension CacheCore {
             state.workers.beginCall(worker, at: now)
             state.noteWait(of: ticket, now: now)
             let layer = state.layers[ticket.key.layer]
+            let held = state.pool.validators(of: ticket)
             if let tiers = layer.tiers {
                 let hasPixels = state.pool.hasPixels(ticket.load)
                 let staysHere = state.pool.staysHere(ticket) && !state.isAsked(ticket.key)
-                return .find(ticket, layer, tiers, hasPixels: hasPixels, staysHere: staysHere)
+                return .find(ticket, layer, tiers, held, hasPixels: hasPixels, staysHere: staysHere)
             }
-            return sourceStep(for: worker, ticket, layer, nil, &state)
+            let notes = layer.makes(ticket.key.level) ? nil : LoadNotes(held: held)
+            return sourceStep(for: worker, ticket, layer, notes, &state)
         case .demote(let ticket): return .demote(state.codecWork(for: ticket))
         case .promote(let ticket):
             // The source decodes it.
@@ -155,7 +157,7 @@ extension CacheCore {
         var pixels = layer.pixels(at: address, level: ticket.key.level, keeper: keeper)
         let start = clock()
         var result = Self.result(notes) { try source.load(ticket.key.coordinate, into: &pixels) }
-        if let notes, notes.now.isUnchanged { result = reread(ticket, layer, notes) }
+        if let notes, notes.now.isUnchanged { result = confirm(ticket, layer, notes) }
         end(ticket, result, took: clock() - start, notes: notes)
     }
 
@@ -186,9 +188,15 @@ extension CacheCore {
         let keeper = EncodedKeeper(core: self, ticket: ticket, notes: notes)
         var pixels = layer.pixels(at: slot.address, level: ticket.key.level, keeper: keeper)
         var result = Self.result(notes) { try body(&pixels) }
-        if let notes, notes.now.isUnchanged { result = reread(ticket, layer, notes) }
+        if let notes, notes.now.isUnchanged { result = confirm(ticket, layer, notes) }
         complete(ticket, result, notes)
         return true
+    }
+
+    /// Ends a load whose source has confirmed the pixels in memory.
+    func confirm(_ ticket: LoadTicket, _ notes: LoadNotes) {
+        let layer = read { $0.layers[ticket.key.layer] }
+        complete(ticket, confirm(ticket, layer, notes), notes)
     }
 
     /// Requests memory of the pool; `nil` if there is none. Victims are compressed outside of the lock.
@@ -218,11 +226,12 @@ extension CacheCore {
     /// Ends an asynchronous load; its worker continues.
     func complete(_ ticket: LoadTicket, _ result: LoadResult, _ notes: LoadNotes? = nil) {
         let now = clock()
+        let validity = validity(of: ticket, notes, now: now)
         let save = perform { state -> Saving? in
             state.requests.remove(ticket.load)
             let load = state.pool.loads[ticket.load]
             let started = notes?.now.asked ?? load?.started ?? now
-            state.end(ticket, result, took: now - started, now: now)
+            state.end(ticket, result, took: now - started, now: now, validity: validity)
             if let worker = state.workers.takeWaiting(for: ticket.load) {
                 state.effects.workers.append(worker)
                 // The worker continues once the source returns. If it does not, a spare one takes its place.
@@ -253,13 +262,57 @@ extension CacheCore {
         isStale: Bool = false
     ) {
         let now = clock()
-        let save = perform { state -> Saving? in
-            state.end(ticket, result, took: took, now: now, isStored: store != nil, isStale: isStale)
+        var validity = validity(of: ticket, notes, now: now)
+        if isStale { validity.expiresAt = now }
+        let save = perform { [validity] state -> Saving? in
+            state.end(
+                ticket,
+                result,
+                took: took,
+                now: now,
+                validity: validity,
+                isStored: store != nil,
+                isStale: isStale
+            )
             let save = notes.flatMap { state.queueSave(ticket, result, took: took, $0, from: store) }
-            if isStale, result == .pixels { state.pool.markStale(ticket.key) }
+            if isStale, result == .pixels, state.pool.isNeeded(ticket.key) {
+                state.pool.expire(ticket.key, now: now)
+                state.effects.plans = true
+            }
             return save
         }
         settle(save, ticket, result, notes)
+    }
+}
+
+/// Until when answers are valid.
+extension CacheCore {
+    /// Least time between two requests of a tile that its source says is valid for a time, in nanoseconds.
+    static let leastLifetime: Int64 = 1_000_000_000
+    /// The same of one that was never valid, as after `no-cache`.
+    static let leastInterval: Int64 = 10_000_000_000
+
+    /// Until when a load's answer is valid in memory. A tile made of others does not expire.
+    fileprivate func validity(of ticket: LoadTicket, _ notes: LoadNotes?, now: Int64) -> PoolState.Validity {
+        guard let freshness = notes?.now.freshness, freshness != .notStored,
+            let wait = Self.lifetime(of: freshness, now: configuration.wallClock()),
+            !read({ $0.layers[ticket.key.layer].makes(ticket.key.level) })
+        else { return .lasting }
+        let (time, overflow) = now.addingReportingOverflow(wait)
+        return PoolState.Validity(expiresAt: overflow ? nil : time, validators: freshness)
+    }
+
+    /// Nanoseconds for which an answer is valid in memory; `nil` for ever.
+    ///
+    /// - Parameter now: Seconds since 1970.
+    static func lifetime(of freshness: TileStoreFreshness, now: Int64) -> Int64? {
+        guard let expires = freshness.expires else { return nil }
+        // A stored time in the future says that the clock has been set back: only the lifetime is known then.
+        let from = freshness.stored > now ? freshness.stored : now
+        let (seconds, overflow) = expires.subtractingReportingOverflow(from)
+        if overflow { return expires > from ? nil : leastInterval }
+        guard seconds > 0 else { return leastInterval }
+        return seconds > 9_000_000_000 ? nil : max(seconds * 1_000_000_000, leastLifetime)
     }
 }
 

@@ -117,6 +117,7 @@ final class CacheCore: Sendable {
             if !state.asked.isEmpty { state.pruneAsked() }
             state.enterFetches()
             var views: [(id: Int, snapshot: ViewSnapshot)] = []
+            let nextExpiry = state.expireNeeded(now: now)
             for place in state.views.indices {
                 guard let serial = state.views[place]?.serial,
                     let snapshot = state.views[place]?.model.takeSnapshot(at: now, state.pool)
@@ -132,6 +133,7 @@ final class CacheCore: Sendable {
                 asked: state.asked,
                 requested: state.fetches.pending,
                 haveRested: state.haveRested(at: now),
+                nextExpiry: nextExpiry,
                 wished: state.times.wished,
                 latency: state.times.mean,
                 counters: state.pool.counters,
@@ -188,7 +190,8 @@ final class CacheCore: Sendable {
             let isCounted = state.pool.charge(growth, to: .policies, inSteps: true)
             state.pool.install(plan, now: clock())
             let settles = plan.leavesNeedsOut ? context.now + Int64(MotionEstimate.staleAfter * 1e9) : .max
-            if state.due.setPlan(at: min(settles, state.pool.queue.nextRetry)) { state.effects.setsTimer = true }
+            let next = min(settles, state.pool.queue.nextRetry, input.nextExpiry)
+            if state.due.setPlan(at: next) { state.effects.setsTimer = true }
             state.watchStarvedLayers(at: clock(), lendingAfter: stuckLoadTime / Self.lendingShare)
             state.times.set(wished: wished)
             state.note(expected: expected)
@@ -223,6 +226,8 @@ final class CacheCore: Sendable {
         /// Pending requests of hosts.
         var requested: [FetchID: Fetches.Record]
         var haveRested: Bool
+        /// When the next needed tile expires.
+        var nextExpiry: Int64
         var wished: LoadWaits.Watched
         var latency: Int64
         var counters: PoolCounters

@@ -3,6 +3,7 @@ extension CoreState {
     /// Ends a load that took this many nanoseconds.
     ///
     /// - Parameters:
+    ///   - validity: Until when the answer is valid. Default: for ever.
     ///   - isStored: Whether a store had the tile. Default: false, the source.
     ///   - isStale: Whether the tile will be loaded again; requests wait for that. Default: false.
     mutating func end(
@@ -10,6 +11,7 @@ extension CoreState {
         _ result: LoadResult,
         took: Int64,
         now: Int64,
+        validity: PoolState.Validity = .lasting,
         isStored: Bool = false,
         isStale: Bool = false
     ) {
@@ -19,7 +21,7 @@ extension CoreState {
         }
         // What an invalidation has overtaken is loaded again.
         let isOutdated = pool.loads[ticket] == nil
-        pool.finishLoad(ticket.load, result, now: now)
+        pool.finishLoad(ticket.load, result, now: now, validity: validity)
         synthesis.noteEnd(of: ticket.load)
         if !isOutdated, isAsked(ticket.key) {
             if case .postponed = result {
@@ -33,7 +35,7 @@ extension CoreState {
         }
         // The tile may be evicted for others that found no room.
         if wantsRoom(now: now) { effects.plans = true }
-        if result == .pixels || result == .absent { noteReady(ticket.key) }
+        if result == .pixels || result == .unchanged || result == .absent { noteReady(ticket.key) }
         if !isStale { settleFetches(of: ticket.key) }
     }
 

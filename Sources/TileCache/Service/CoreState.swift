@@ -193,6 +193,18 @@ struct CoreState: ~Copyable {
         return goesOn
     }
 
+    /// Marks needed tiles as stale that have expired; returns when the next one expires.
+    mutating func expireNeeded(now: Int64) -> Int64 {
+        guard pool.hasExpiries else { return .max }
+        var next = Int64.max
+        for place in views.indices {
+            for layer in views[place]?.model.layers ?? [] {
+                next = min(next, pool.expire(layer.needs.entries, now: now))
+            }
+        }
+        return next
+    }
+
     /// Begins a hold of the lock.
     mutating func noteAcquisition() {
         acquisitions &+= 1

@@ -1,9 +1,11 @@
-/// Notes of a load: stored tiles for its source, its answer for the stores.
+/// Notes of a load: validators for its source, its answer for memory and stores.
 final class LoadNotes: Sendable {
     struct Values: Sendable {
         /// Validators of an entry that must be revalidated.
         var cached: TileStoreFreshness?
-        /// Store that has this entry.
+        /// Whether these are validators of the pixels in memory.
+        var isHeld = false
+        /// Otherwise the store that has the entry.
         var cachedIn = 0
         /// Freshness of the source's answer; `nil` if it never expires.
         var freshness: TileStoreFreshness?
@@ -15,14 +17,26 @@ final class LoadNotes: Sendable {
         var hasHoles = false
         /// Encoded form of the pixels, counted in the ledger.
         var encoded: [UInt8] = []
+
+        /// Notes an entry that has to be revalidated. The pixels in memory are asked for if they are the same.
+        mutating func note(cached entry: TileStoreFreshness, in store: Int) {
+            let isSame = entry.entityTag == cached?.entityTag && entry.lastModified == cached?.lastModified
+            guard !isHeld || !isSame else { return }
+            (cached, cachedIn, isHeld) = (entry, store, false)
+        }
     }
 
     private let values = Lock(Values())
     /// Invalidations of the layer before the load.
     let epoch: LayerTiers.Epoch
-    let tiers: LayerTiers
+    /// The layer's stores; `nil` if it has none.
+    let tiers: LayerTiers?
 
-    init(epoch: LayerTiers.Epoch, tiers: LayerTiers) { (self.epoch, self.tiers) = (epoch, tiers) }
+    /// - Parameter held: Validators of the pixels in memory. Default: none.
+    init(epoch: LayerTiers.Epoch = .init(), tiers: LayerTiers? = nil, held: TileStoreFreshness? = nil) {
+        (self.epoch, self.tiers) = (epoch, tiers)
+        if let held { values.withLock { ($0.cached, $0.isHeld) = (held, true) } }
+    }
 
     func change<Result: Sendable>(_ body: (inout Values) -> Result) -> Result { values.withLock { body(&$0) } }
 

@@ -8,7 +8,7 @@ extension VirtualCache {
     }
     package var counters: PoolCounters { pool.counters }
     package var bookkeepingBytes: Int { pool.bookkeepingBytes }
-    package var loadsInFlight: Int { pool.loads.count }
+    package var loadsInFlight: Int { pool.loads.count - pool.loads.revalidationCount }
     /// Prefetches in flight whose tile has not been needed; those that are late are counted already.
     package var prefetchLoadsInFlight: Int { pool.loads.all.count { !$0.load.isDemand && !$0.load.wasLate } }
 

@@ -23,6 +23,8 @@ package final class VirtualCache {
     private var newest: FinishedPlan?
     /// Time from which on a prefetch that a ceiling has held back may begin; `.max` if there is none.
     @exclusivity(unchecked) package private(set) var replanAt = Int64.max
+    /// When the next needed tile expires.
+    @exclusivity(unchecked) private var nextExpiry = Int64.max
     private let options: Options
     /// Duration of a load, in nanoseconds; called once for each load.
     private let latency: (StartedLoad, _ start: Int64) -> Int64
@@ -39,6 +41,9 @@ package final class VirtualCache {
     package var keepsFallbacks = false
     /// Demands, without those of first frames, that could be drawn in the same frame.
     package private(set) var drawableHits = 0
+
+    /// Nanoseconds for which a loaded tile is valid; `nil` for ever. Default: for ever.
+    package var lifetime: (_ layer: Int, TileCoordinate) -> Int64? = { _, _ in nil }
 
     /// Whether frames that change nothing are skipped; off only in tests that compare both.
     package var skipsSettledFrames = true
@@ -164,7 +169,8 @@ package final class VirtualCache {
         let isPlanSettled = makePlan(now: now)
         cancelUnwanted(now: now)
         startJobs(now: now)
-        replanAt = pool.layers.haveAllowances ? pool.takeEffects().replanAt : .max
+        let mayReplan = pool.layers.haveAllowances || pool.hasExpiries
+        replanAt = mayReplan ? min(pool.takeEffects().replanAt, nextExpiry) : .max
         isSettled =
             isPlanSettled && skipsSettledFrames && views.count == 1 && !hasMoved && coverage.missingTiles == 0
             && work.count == 0 && changes == self.changes && pool.counters.isUnchanged(since: counters)
@@ -210,6 +216,12 @@ package final class VirtualCache {
         }
         if !synthesis.isEmpty { context.synthesizedLevels = pool.layers.map(\.synthesizedLevels) }
         if pool.layers.haveAllowances { context.allowances = pool.layers.map(\.allowance) }
+        nextExpiry = .max
+        if pool.hasExpiries {
+            for view in views.indices {
+                for layer in views[view].layers { nextExpiry = min(nextExpiry, pool.expire(layer.needs.entries, now: now)) }
+            }
+        }
         let snapshots = views.indices.map { (id: $0, snapshot: views[$0].takeSnapshot(at: now, pool)) }
         let counters = pool.counters
         let start = measuresPlans ? MonotonicTime.ofThread.nanoseconds : 0
@@ -314,7 +326,11 @@ package final class VirtualCache {
     private func finish(_ ticket: LoadTicket, _ result: LoadResult, now: Int64) {
         let layer = ticket.key.layer
         if let slot = synthesis[layer]?.returnScratch(ticket.load) { pool.returnScratch(slot, layer: layer) }
-        pool.finishLoad(ticket.load, result, now: now)
+        let validity = PoolState.Validity(
+            expiresAt: lifetime(layer, ticket.key.coordinate).map { now.addingReportingOverflow($0) }
+                .flatMap { $0.overflow ? nil : $0.partialValue }
+        )
+        pool.finishLoad(ticket.load, result, now: now, validity: validity)
     }
 
     /// Ends a job.

@@ -40,7 +40,7 @@ public final class TileRequest: Sendable {
     /// Whether the tile is still wanted. A source that fetches in steps may check between them.
     public var isWanted: Bool { state.withLock { $0.isWanted && !$0.isComplete } }
 
-    /// Validators of a stored tile that has to be revalidated; `nil` if there is none. See ``TilePixels/cached``.
+    /// Validators of a tile that has to be revalidated; `nil` if there is none. See ``TilePixels/cached``.
     public var cached: TileStoreFreshness? { notes?.now.cached }
 
     /// Sets a handler called once when the tile is no longer wanted. Called at once if it already is not.
@@ -89,11 +89,32 @@ public final class TileRequest: Sendable {
 
     /// Completes the request as absent: the tile does not exist.
     ///
-    /// - Parameter freshness: Until when the layer's stores keep that. Default: `nil`, for ever.
+    /// - Parameter freshness: Until when that is valid, in memory and in stores. Default: `nil`, for ever.
     public func completeAbsent(freshness: TileStoreFreshness? = nil) {
         guard claim() else { return core.noteSecondAnswer() }
         notes?.change { $0.freshness = freshness }
         complete(.absent)
+    }
+
+    /// Whether ``cached`` are the validators of pixels in memory: if they are still valid, nothing is written.
+    package var isHeld: Bool { notes?.now.isHeld ?? false }
+
+    /// Completes the request without pixels: the tile with the validators ``cached`` is still valid.
+    ///
+    /// - Parameter freshness: Its new freshness. Default: `nil`, as before.
+    public func completeUnchanged(freshness: TileStoreFreshness? = nil) {
+        guard let notes, child == nil, notes.now.isHeld else {
+            complete { pixels in
+                pixels.freshness = freshness
+                return .unchanged
+            }
+            return
+        }
+        guard claim() else { return core.noteSecondAnswer() }
+        if let freshness { notes.change { $0.freshness = freshness } }
+        core.enterActivity()
+        defer { core.leaveActivity() }
+        core.confirm(ticket, notes)
     }
 
     /// Completes the request as failed, permanently or temporarily.

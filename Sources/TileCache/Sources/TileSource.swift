@@ -3,10 +3,10 @@ public enum TileOutcome: Hashable, Sendable {
     /// The pixels have been written.
     case pixels
     /// This tile does not exist. Its ancestor is drawn. Remembered at little cost, and not requested again until an
-    /// invalidation.
+    /// invalidation, or until that expires.
     case absent
-    /// The stored tile, whose validators the source was given, is still valid: ``TilePixels/cached``. Nothing was
-    /// written. A transient failure if there is none.
+    /// The tile in memory or in a store, whose validators the source was given, is still valid: ``TilePixels/cached``.
+    /// Nothing was written. A transient failure if there is none.
     case unchanged
 }
 
@@ -123,13 +123,13 @@ public struct TilePixels: ~Copyable {
         return keeper.core.keepEncoded(encoded, of: keeper.ticket)
     }
 
-    /// Validators of a stored tile that has to be revalidated; `nil` if there is none.
+    /// Validators of a tile, in memory or in a store, that has to be revalidated; `nil` if there is none.
     ///
-    /// A source that finds it still valid sets ``freshness`` and returns ``TileOutcome/unchanged``. The cache then reads
-    /// the tile from its store on the calling thread, which may take up to 2 s.
+    /// A source that finds it still valid sets ``freshness`` and returns ``TileOutcome/unchanged``. If the tile is not in
+    /// memory, the cache then reads it from its store on the calling thread, which may take up to 2 s.
     public var cached: TileStoreFreshness? { notes?.now.cached }
 
-    /// Until when the tile is valid, for the layer's stores. Default: `nil`, for ever.
+    /// Until when the tile is valid, in memory and in the layer's stores. Default: `nil`, for ever.
     public var freshness: TileStoreFreshness? {
         get { notes?.now.freshness }
         set { notes?.change { $0.freshness = newValue } }

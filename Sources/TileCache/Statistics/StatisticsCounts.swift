@@ -92,6 +92,29 @@ extension TileCacheStatistics {
         public static func - (a: Self, b: Self) -> Self { a.combined(with: b, -) }
     }
 
+    /// Loads of expired tiles that a view needed, by their outcome. They are no ``LoadCounts``.
+    public struct RevalidationCounts: Hashable, Sendable, CountFields {
+        /// Revalidations that started.
+        public internal(set) var started = 0
+        /// Tiles that are still valid, by the answer of their source.
+        public internal(set) var unchanged = 0
+        /// Tiles with new pixels, or absent ones. If the old pixels had been removed meanwhile, such a revalidation is a
+        /// load, too.
+        public internal(set) var changed = 0
+        /// Revalidations that failed, were put off, refused memory, cancelled or outdated by an invalidation.
+        public internal(set) var unanswered = 0
+
+        /// All counts are 0.
+        public init() {}
+
+        static var fields: [WritableKeyPath<Self, Int>] { [\.started, \.unchanged, \.changed, \.unanswered] }
+
+        /// Adds field by field.
+        public static func + (a: Self, b: Self) -> Self { a.combined(with: b, +) }
+        /// Subtracts field by field.
+        public static func - (a: Self, b: Self) -> Self { a.combined(with: b, -) }
+    }
+
     /// Prefetches by their outcome: loads that started before a view needed the tile.
     public struct PrefetchCounts: Hashable, Sendable, CountFields {
         /// Prefetches that started.

@@ -10,6 +10,8 @@ public struct TileCacheStatistics: Sendable, Hashable, CustomStringConvertible {
     public internal(set) var zoom = DemandCounts()
     /// Loads by their outcome.
     public internal(set) var loads = LoadCounts()
+    /// Loads of expired tiles, which ``loads`` does not contain.
+    public internal(set) var revalidations = RevalidationCounts()
     /// Prefetches by their outcome; each is one of the loads.
     public internal(set) var prefetches = PrefetchCounts()
     /// Moves between tiers, and removals.
@@ -26,8 +28,10 @@ public struct TileCacheStatistics: Sendable, Hashable, CustomStringConvertible {
 
     /// Present and peak sizes.
     public internal(set) var memory = MemoryUse()
-    /// Loads in flight now.
+    /// Loads in flight now, without revalidations.
     public internal(set) var loadsInFlight = 0
+    /// Revalidations in flight now.
+    public internal(set) var revalidationsInFlight = 0
     /// Prefetches in flight that are not demanded yet.
     public internal(set) var prefetchesInFlight = 0
     /// Loads in flight for longer than ``TileCache/Configuration/stuckLoadTime``.
@@ -67,6 +71,7 @@ public struct TileCacheStatistics: Sendable, Hashable, CustomStringConvertible {
         result.pan = later.pan - earlier.pan
         result.zoom = later.zoom - earlier.zoom
         result.loads = later.loads - earlier.loads
+        result.revalidations = later.revalidations - earlier.revalidations
         result.prefetches = later.prefetches - earlier.prefetches
         result.tiers = later.tiers - earlier.tiers
         result.synthesis = later.synthesis - earlier.synthesis

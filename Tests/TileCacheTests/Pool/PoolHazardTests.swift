@@ -26,7 +26,7 @@ import Testing
         let small = TilePool(tiles: 4)
         small.load(1)
         let old = small.entry(1)?.generation
-        small.pool.markStale(key(1))
+        small.expire(1)
         small.pool.trim(toBytes: 0)
         #expect(small.resident.isEmpty)
         small.load(1)
@@ -38,7 +38,7 @@ import Testing
         let small = TilePool(tiles: 4)
         small.pool.beginInvalidation(layer: 0) { _ in true }
         small.load(1, 2)
-        small.pool.markStale(key(2))
+        small.expire(2)
         let pages = small.pool.table.pages
         small.pool.invalidate(onPages: pages, layer: 0, dropsAtOnce: true) { _ in true }
         small.pool.endInvalidation(layer: 0)

@@ -120,7 +120,7 @@ extension PoolModel {
             case .absent:
                 forget(flight.key)
                 absent.insert(flight.key)
-            case .failed, .postponed, .cancelled, .refused: break
+            case .unchanged, .failed, .postponed, .cancelled, .refused: break
             }
         }
     }

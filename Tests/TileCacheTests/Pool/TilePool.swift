@@ -91,6 +91,12 @@ final class TilePool {
 
     func residency(of key: TileKey) -> Residency { pool.residency(of: key) }
 
+    /// Marks a tile as stale, as one that has expired and is needed.
+    func expire(_ column: Int) {
+        pool.set(PoolState.Validity(expiresAt: 0), of: pool.table.find(key(column)))
+        pool.expire(key(column), now: 0)
+    }
+
     func isStale(_ key: TileKey) -> Bool { pool.table[pool.table.find(key)].flags.contains(.stale) }
 
     func entry(_ column: Int) -> Entry? {

@@ -95,6 +95,8 @@ final class StepScheduler: @unchecked Sendable {
     func post(_ step: @escaping Executor.Step, on queue: DispatchQueue) { lane(of: queue).steps.append(step) }
 
     var pendingSteps: Int { order.reduce(0) { $0 + $1.steps.count } }
+    /// Time of the next timer; `nil` if there is none.
+    var nextTimer: Int64? { timers.compactMap(\.due).min() }
     var pendingTimers: Int { timers.count { $0.due != nil } }
 
     // MARK: - Running
