@@ -219,7 +219,9 @@ package final class VirtualCache {
         nextExpiry = .max
         if pool.hasExpiries {
             for view in views.indices {
-                for layer in views[view].layers { nextExpiry = min(nextExpiry, pool.expire(layer.needs.entries, now: now)) }
+                for layer in views[view].layers {
+                    nextExpiry = min(nextExpiry, pool.expire(layer.needs.entries, now: now))
+                }
             }
         }
         let snapshots = views.indices.map { (id: $0, snapshot: views[$0].takeSnapshot(at: now, pool)) }
