@@ -73,7 +73,7 @@ extension FrameComposer {
                 }
             }
         }
-        // A view from so far away draws tiles of a few pixels: the look-ups of finer ones would take most of a frame's time.
+        // So far away tiles have a few pixels: look-ups of finer ones would take most of a frame's time.
         let depth = layer.isCut ? 0 : Self.descendantDepth
         let finer = tile.level + 1..<min(tile.level + 1 + depth, pyramid.levels.count)
         let isAbsent = number != .none && pool.table[number].flags.contains(.absent)
