@@ -100,7 +100,7 @@ public final class MBTilesTileSource: BlockingTileSource, TileDecoder, MemoryRep
         pyramid = whole.limited(to: MapPyramid.contents(part, of: whole))
         contents = pyramid.contents
         let warnings = [
-            rows == nil || finding == .elsewhere ? finding.warning(path) : nil, survey.warning, metadata.warning(zooms),
+            rows == nil ? finding.warning(path) : nil, survey.warning, metadata.warning(zooms),
             label.map { "its metadata states the format \($0), and its tiles are images" },
         ].compactMap(\.self)
         stated = warnings.isEmpty ? nil : "\(path): \(warnings.joined(separator: "; "))"

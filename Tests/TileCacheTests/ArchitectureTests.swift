@@ -118,8 +118,8 @@ import Testing
             (
                 "Pool/PoolState.swift", "struct PoolState",
                 [
-                    "codecJobs", "counters", "effects", "layers", "ledger", "loads", "orphans", "pages", "queue",
-                    "slots", "split", "table",
+                    "codecJobs", "counters", "effects", "hasExpiries", "hold", "layers", "ledger", "loads", "orphans",
+                    "pages", "queue", "slots", "split", "table", "turns", "validators",
                 ]
             ),
             (

@@ -27,10 +27,11 @@ import Testing
         }
         #expect(source.statistics.failureCount == 0)
         // One pixel that shows, the first or the last one; an opaque image; one that ends early; one that is too large.
+        // None has the tile's shape: such an image would be scaled.
         let shown = [
-            Self.clear(16, 16, but: (0, 1)).png, Self.clear(16, 16, but: (255, 1)).png,
-            TestImage(width: 16, height: 16).png, TestImage(width: 16, height: 16).jpeg(),
-            Self.clear(4096, 4097).png, Array(Self.clear(64, 64).png.dropLast(30)),
+            Self.clear(16, 17, but: (0, 1)).png, Self.clear(16, 17, but: (271, 1)).png,
+            TestImage(width: 16, height: 17).png, TestImage(width: 16, height: 17).jpeg(),
+            Self.clear(4096, 4097).png, Array(Self.clear(64, 63).png.dropLast(30)),
         ]
         for bytes in shown { #expect(throws: TileFailure.permanent) { try source.decoded(bytes, of: origin) } }
         #expect(source.statistics.failures == [.wrongSize: shown.count])

@@ -37,7 +37,7 @@ import TileCache
         let deep = try DeepZoomTileSource(path: path)
         #expect(try deep.decoded(image.png, of: tile).image == image)
         // For example the image of another tile.
-        let other = TestImage(width: 31, height: 32)
+        let other = TestImage(width: 30, height: 32)
         #expect(throws: TileFailure.permanent) { try deep.decoded(other.png, of: tile) }
         #expect(deep.statistics.failures == [.wrongSize: 1])
     }

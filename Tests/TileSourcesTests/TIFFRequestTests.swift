@@ -112,7 +112,8 @@ import Testing
         #expect(source.statistics.loads == 35 * 6 && server.asked.count <= 1 + 35 * 6)
         #expect(server.asked.filter { $0.lowerBound == 0 }.count == 1)
         for cache in caches {
-            #expect(cache.core.read { $0.pool.ledger[.sources] } == source.heldMemory.bytes)
+            // Measured about once a second: buffers of the decoder may have come or gone since.
+            #expect(cache.core.read { $0.pool.ledger[.sources] } >= source.statistics.directoryMemory.bytes)
             #expect(cache.shutdown() && cache.statistics.contradictions.isEmpty)
         }
     }

@@ -62,7 +62,7 @@ extension PoolState {
     /// Sets the order of the plan's layers, if several need tiles.
     mutating func orderTurns(at now: Int64) {
         guard queue.hasLanes else { return }
-        queue.order = turns.order(of: laneClaims(at: now), workers: configuration.workers)
+        queue.arrange(turns.order(of: laneClaims(at: now), workers: configuration.workers))
     }
 
     private func laneClaims(at now: Int64) -> [LayerTurns.Claim] {

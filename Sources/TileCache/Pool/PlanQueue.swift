@@ -63,7 +63,7 @@ struct PlanQueue {
     /// Those of the plan, then the entries behind them.
     private var lanes = [Lane(0, 0)]
     /// Numbers of the plan's lanes in the order of their turns.
-    var order: [Int] = []
+    private(set) var order: [Int] = []
     /// Lane of the last entry.
     private var turn = 0
     /// Whether a needed tile had no room, nor may others have: nothing further starts.
@@ -101,6 +101,8 @@ struct PlanQueue {
     var isDone: Bool { rest <= 0 && !isShortOfRoom && !lacksRoomForNeeds }
     /// Whether the plan is done, and may not have contained all pinned tiles.
     var leavesPins: Bool { cutsPins && rest <= 0 }
+
+    mutating func arrange(_ order: [Int]) { self.order = order }
 
     /// Replaces the plan; by an empty one if there is no room for it.
     mutating func install(_ newPlan: consuming Plan, hasRoom: Bool) {

@@ -18,8 +18,8 @@ import Testing
         #expect(Codecs(jobs: 4).allowed(scratchBytes: bytes, limit: limit) == count)
     }
 
-    @Test(arguments: [(1, 4), (4, 16), (63, 252), (64, 255), (200, 255)])
-    func workersHaveThreeSparesEachUpTo255InAll(workers: Int, all: Int) throws {
+    @Test(arguments: [(1, 16), (4, 19), (5, 20), (6, 24), (63, 252), (64, 255), (200, 255)])
+    func workersHaveThreeSparesEachAndAtLeast15UpTo255InAll(workers: Int, all: Int) throws {
         let cache = try TileCache(byteLimit: .mebibytes(4), workers: workers)
         #expect(cache.core.workerQueues.count == all)
     }

@@ -181,7 +181,7 @@ import Testing
         // The closure may own the cache, which owns the source.
         defer { decoder.whileDecoding = nil }
         let encoded = try scene.cache.addLayer(decoder, pyramid: scene.pyramid)
-        let silent = try (0..<4).map { _ in try scene.cache.addLayer(QueuedSource(), pyramid: scene.pyramid) }
+        let silent = try (0..<15).map { _ in try scene.cache.addLayer(QueuedSource(), pyramid: scene.pyramid) }
         let view = ServiceSetup.quiet(scene.cache, [encoded] + silent)
         defer { withExtendedLifetime(view) {} }
         scene.need(0..<1, of: encoded, view)
@@ -199,24 +199,24 @@ import Testing
             for _ in 0..<3 where scene.scheduler.passTime() { scene.run() }
         }
         var wishes: [NeededTile] = []
-        // Two workers have six spare ones; a layer has no more loads in flight than there are workers.
-        for (layer, count) in [(0, 2), (1, 2), (2, 1)] {
-            wishes += (0..<count).map { NeededTile(layer: silent[layer], tile: scene.tile($0)) }
+        // Two workers have fifteen spare ones.
+        for layer in stride(from: 0, to: 14, by: 2) {
+            wishes += (layer..<layer + 2).map { NeededTile(layer: silent[$0], tile: scene.tile(0)) }
             view.update(needing: wishes)
             look()
         }
-        #expect(figures() == [1, 5, 0])
+        #expect(figures() == [1, 14, 0])
         var within: [Int] = []
         decoder.whileDecoding = { _ in
             look()
             within = figures()
         }
-        wishes.insert(NeededTile(layer: silent[3], tile: scene.tile(0), importance: 2), at: 0)
+        wishes.insert(NeededTile(layer: silent[14], tile: scene.tile(0), importance: 2), at: 0)
         wishes.append(NeededTile(layer: encoded, tile: scene.tile(0), importance: 2))
         view.update(needing: wishes)
         scene.run()
-        #expect(within == [0, 6, 0])
-        #expect(figures() == [0, 6, 0] && scene.decoded(0..<1, of: encoded) == 1)
+        #expect(within == [0, 15, 0])
+        #expect(figures() == [0, 15, 0] && scene.decoded(0..<1, of: encoded) == 1)
     }
 
     /// A source that requests an infinite wait is retried after a day.
