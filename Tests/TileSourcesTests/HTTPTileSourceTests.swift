@@ -303,7 +303,10 @@ struct HTTPTileSourceTests {
         let scene = try Scene(mode) { $0.largestTile = .mebibytes(1) }
         #expect(
             settled {
-                scene.view.update(scene.all); _ = scene.view.frame(); return scene.source.statistics.failureCount >= 63
+                scene.view.update(scene.all)
+                _ = scene.view.frame()
+                let figures = scene.source.statistics
+                return figures.failureCount >= 63 && figures.attempts == figures.loads
             }
         )
         let statistics = scene.source.statistics
