@@ -202,7 +202,9 @@ final class HTTPTileJob: HTTPJob {
             delivery.counter.countAbsent(address)
             delivery.kept.forget(request.tile)
             request.completeAbsent(freshness: fetch.freshness(options).stored())
-        case .postponed(let wait): request.fail(.postponed(retryAfter: .milliseconds(wait)))
+        case .postponed(let wait):
+            if continues(isOnlyServer: true) { return }
+            request.fail(.postponed(retryAfter: .milliseconds(wait)))
         case .failed(let cause, _, let mayPass, let seconds):
             if continues(isOnlyServer: mayPass) { return }
             request.fail(RetryRule.failure(cause, mayPass: mayPass, retryAfterSeconds: seconds))

@@ -48,12 +48,14 @@ struct HTTPTileSourceTests {
             TestImage(width: 32, height: 32, seed: zoom * 100 + column * 10 + row)
         }
 
-        /// Shows all of the world until it is sharp. Every tile drawn meanwhile must be right.
+        /// Shows all of the world until it is sharp, with the parent of the tile that does not exist. Every tile drawn
+        /// meanwhile must be right.
         func look() -> Bool {
             settled {
                 view.update(all)
                 let frame = view.frame()
                 return check(frame) && frame.missingTileCount == 0
+                    && frame.contains { $0.tile.identity.tile.level == 2 }
             }
         }
 
@@ -228,7 +230,7 @@ struct HTTPTileSourceTests {
         // What it refuses is asked for once it answers, and others are not asked for before.
         #expect(try #require(statistics.failures[.status]) >= 1 && statistics.failureCount < 20)
         #expect(statistics.retries == 0 && statistics.postponed > statistics.failureCount)
-        #expect(statistics.attempts - statistics.failureCount == 64)
+        #expect(statistics.attempts - statistics.failureCount == 65)
         #expect(scene.cache.statistics.loads.failed == 0 && scene.cache.statistics.loads.postponed > 0)
         #expect(scene.cache.shutdown())
     }
@@ -306,13 +308,14 @@ struct HTTPTileSourceTests {
                 scene.view.update(scene.all)
                 _ = scene.view.frame()
                 let figures = scene.source.statistics
-                return figures.failureCount >= 63 && figures.attempts == figures.loads
+                return figures.failureCount >= 63
             }
         )
+        #expect(scene.cache.shutdown())
         let statistics = scene.source.statistics
         #expect(Array(statistics.failures.keys) == [cause] && statistics.retries == 0)
-        #expect(statistics.attempts == statistics.loads)
-        #expect(scene.cache.shutdown())
+        // A load that was cancelled before its turn has no attempt.
+        #expect(statistics.attempts <= statistics.loads)
     }
 
     @Test func aServerThatIsNotThere() throws {

@@ -120,7 +120,7 @@ import Testing
                 $0 += 1; return expected.contains("long") ? $0 : 0
             }
         }
-        if expected.contains("long") { limits.opening = 20 }
+        if expected.contains("long") { (limits.opening, limits.survey) = (5, 5) }
         if expected.contains("steps") { limits.steps = 2000 }
         if expected.contains("memory") { (limits.heap, limits.valuesInHeap) = (1 << 20, 0) }
         let refusal = message { _ = try opened(limits) }

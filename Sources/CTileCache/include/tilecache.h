@@ -1032,7 +1032,7 @@ TILECACHE_API tilecache_status tilecache_view_update(
 /** A tile needed by a renderer with perspective, a globe or a feedback buffer. */
 typedef struct tilecache_needed_tile {
     tilecache_layer layer;
-    /** Importance; larger is loaded sooner. Finite. */
+    /** Importance; of a layer's tiles, larger is loaded sooner. Finite. */
     float importance;
     tilecache_coordinate tile;
 } tilecache_needed_tile;

@@ -4,8 +4,8 @@ public struct NeededTile: Hashable, Sendable {
     public var layer: LayerID
     /// Position of the tile.
     public var tile: TileCoordinate
-    /// Importance of the tile; larger is loaded sooner. Default: 1. NaN counts as the least. Between layers it decides among
-    /// those that have had the same time of workers.
+    /// Importance of the tile; of a layer's tiles, larger is loaded sooner. Default: 1. NaN counts as the least. Layers that
+    /// miss tiles share the workers' time, whatever the importance.
     public var importance: Float
 
     /// Creates a needed tile.

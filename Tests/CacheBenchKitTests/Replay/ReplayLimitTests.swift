@@ -130,8 +130,23 @@ import TileCache
         options.workers = 16
         options.loadLatency = 1_500_000_000
         options.duration = 4_000_000_000
-        // Tiles around the view, whatever its motion: some are prefetched in any frame, once the needed ones are there.
+        // Tiles around the view, whatever its motion: once the needed ones are there.
         options.prefetch = .ring
+        let size = PanTraceHeader.Size(width: 65_536, height: 65_536)
+        let header = PanTraceHeader(viewport: .init(width: 640, height: 400), world: size)
+        let samples = (0...40).map { step in
+            PanTraceSample(
+                time: Int64(step) * 100_000_000,
+                center: WorldPoint(x: 20_000 + 100 * Double(step), y: 20_000),
+                scale: 1
+            )
+        }
+        let input = ReplayInput(
+            name: "panned",
+            source: "tests",
+            scene: try PanTraceScene(header, name: "panned"),
+            samples: PanSampleList(samples)
+        )
         let frames = Lock(0)
         let hooks = ReplayHooks(noteFrame: { cache, layer in
             let isFirst = frames.withLock { frames in
@@ -141,7 +156,7 @@ import TileCache
             guard isFirst else { return }
             #expect(eventually { cache.prefetchCounts(of: layer).map { $0.started > 0 } ?? true })
         })
-        let counts = try Replay(options).run(ReplayInput(lively: options), hooks: hooks).total.prefetch
+        let counts = try Replay(options).run(input, hooks: hooks).total.prefetch
         #expect(counts.started > 0)
         #expect(counts.started == counts.useful + counts.late + counts.wasted + counts.cancelled)
     }

@@ -76,7 +76,7 @@ import TileCache
         options.duration = 4_000_000_000
         let shared = options
         let inputs: [@Sendable () throws -> ReplayInput] = [{ try ReplayInput(lively: shared) }]
-        var tuning = TuneOptions(replay: options, target: .hitRate(0.3))
+        var tuning = TuneOptions(replay: options, target: .hitRate(0.1))
         tuning.budgets = [.bytes(16 << 20), .bytes(48 << 20)]
         tuning.policies = [.none, .ring]
         // Half of what the larger limit wastes with the usual effort.
@@ -101,7 +101,7 @@ import TileCache
             if answer == 0 { #expect(own.prefetch.started == 0) }
         }
         #expect(report.rows.contains { $0.byteLimit == 48 << 20 && ($0.effort ?? 1) < 0.5 })
-        let suggested = try #require(report.suggested ?? report.nearest)
+        let suggested = try #require(report.suggested)
         let effort = try #require(suggested.effort)
         #expect(effort == report.rows.first(where: report.isSuggested)?.effort)
         if effort != 0.5 { #expect(suggested.flags.contains("--effort \(Figures.plain(effort))")) }

@@ -128,7 +128,9 @@ import Testing
         )
         #expect(eventually { cache.statistics.stuckLoads == 0 && cache.statistics.blockedWorkers == 0 })
         // As many workers as before, all idle. The replacements are spare again, for the next source that hangs.
-        #expect(eventually { cache.core.lock.withLock { [$0.workers.idle.count, $0.workers.spare.count] } == [2, 6] })
+        #expect(
+            eventually { cache.core.lock.withLock { [$0.workers.idle.count, $0.workers.spare.count] } == [2, 15] }
+        )
         #expect(cache.shutdown(timeout: .seconds(600)))
     }
 
