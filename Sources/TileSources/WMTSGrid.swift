@@ -89,7 +89,8 @@ enum WMTSGrid {
             maxX: Double(finest.width * finest.tileWidth),
             maxY: Double(finest.height * finest.tileHeight)
         )
-        return 2 * own.intersection(world).area >= min(own.area, world.area)
+        // A place that is no number, or that absorbs the size, has no area.
+        return own.area > 0 && 2 * own.intersection(world).area >= min(own.area, world.area)
     }
 }
 
