@@ -100,6 +100,8 @@ final class HTTPTileJob: HTTPJob {
     private let search: Search
     /// Addresses from this one's on.
     private let addresses: ArraySlice<ServedAddress>
+    /// First failure that may pass at an address before this one. With it nothing is known of a tile that is at no other.
+    private let pending: TileFailure?
 
     /// A tile's way through the addresses at which it may be.
     struct Search: Sendable {
@@ -109,20 +111,12 @@ final class HTTPTileJob: HTTPJob {
         let delivery: HTTPDelivery
         let engine: HTTPEngine
 
-        init(
-            _ tiles: any ServerTiles,
-            home: String?,
-            limit: Int,
-            _ delivery: HTTPDelivery,
-            _ engine: HTTPEngine
-        ) {
-            (self.tiles, self.home, self.limit, self.delivery, self.engine) = (tiles, home, limit, delivery, engine)
-        }
-
         /// Fetches a tile from the first address that has it; there must be one.
-        func begin(_ request: TileRequest, _ addresses: ArraySlice<ServedAddress>) {
+        ///
+        /// - Parameter pending: First failure that may pass at an address before these.
+        func begin(_ request: TileRequest, _ addresses: ArraySlice<ServedAddress>, after pending: TileFailure? = nil) {
             guard let first = addresses.first else { return }
-            engine.add(HTTPTileJob(request, first.address, addresses, self))
+            engine.add(HTTPTileJob(request, first.address, addresses, pending, self))
         }
     }
 
@@ -130,9 +124,11 @@ final class HTTPTileJob: HTTPJob {
         _ request: TileRequest,
         _ address: String,
         _ addresses: ArraySlice<ServedAddress>,
+        _ pending: TileFailure?,
         _ search: Search
     ) {
         (self.request, self.address, self.addresses, self.search) = (request, address, addresses, search)
+        self.pending = pending
         home = search.home ?? address
         place = search.tiles.placement(of: request.tile)
         (limit, delivery) = (search.limit, search.delivery)
@@ -142,19 +138,24 @@ final class HTTPTileJob: HTTPJob {
 
     /// Goes on at the next address; returns whether there is one.
     ///
-    /// - Parameter isOnlyServer: Whether nothing was learned of the tile, but that its server does not answer now.
-    private func continues(isOnlyServer: Bool = false) -> Bool {
+    /// - Parameter failure: That of this address if it may pass: its server is not asked at another address now.
+    private func continues(after failure: TileFailure? = nil) -> Bool {
         var rest = addresses.dropFirst()
-        if isOnlyServer, !rest.isEmpty {
+        if failure != nil, !rest.isEmpty {
             let origin = HTTPAddress(address)?.origin
             rest = rest.drop { HTTPAddress($0.address)?.origin == origin }
         }
         guard rest.isEmpty else {
-            search.begin(request, rest)
+            search.begin(request, rest, after: pending ?? failure)
             return true
         }
-        if addresses.startIndex > 0, !isOnlyServer { search.tiles.isNowhere(request.tile) }
+        if addresses.startIndex > 0, failure == nil, pending == nil { search.tiles.isNowhere(request.tile) }
         return false
+    }
+
+    /// Goes on at the next address, or fails.
+    private func fail(_ failure: TileFailure, mayPass: Bool) {
+        if !continues(after: mayPass ? failure : nil) { request.fail(pending ?? failure) }
     }
 
     private func isThere() {
@@ -199,15 +200,16 @@ final class HTTPTileJob: HTTPJob {
         case .redirected: break
         case .absent:
             if continues() { return }
+            if let pending { return request.fail(pending) }
             delivery.counter.countAbsent(address)
             delivery.kept.forget(request.tile)
             request.completeAbsent(freshness: fetch.freshness(options).stored())
-        case .postponed(let wait):
-            if continues(isOnlyServer: true) { return }
-            request.fail(.postponed(retryAfter: .milliseconds(wait)))
+        case .postponed(let wait): fail(.postponed(retryAfter: .milliseconds(wait)), mayPass: true)
         case .failed(let cause, _, let mayPass, let seconds):
-            if continues(isOnlyServer: mayPass) { return }
-            request.fail(RetryRule.failure(cause, mayPass: mayPass, retryAfterSeconds: seconds))
+            let failure = RetryRule.failure(cause, mayPass: mayPass, retryAfterSeconds: seconds)
+            // What came, and was too much, is the tile.
+            if cause == .noRoom || cause == .tooLarge { return request.fail(failure) }
+            fail(failure, mayPass: mayPass)
         }
     }
 

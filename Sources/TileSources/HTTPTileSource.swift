@@ -177,7 +177,8 @@ public final class HTTPTileSource: TileSource, TileDecoder, PyramidTileSource {
             let now = engine.wallClock()
             return request.completeAbsent(freshness: TileStoreFreshness(stored: now, expires: now + Self.absenceTime))
         }
-        HTTPTileJob.Search(tiles, home: home, limit: largestTile, delivery, engine).begin(request, addresses[...])
+        HTTPTileJob.Search(tiles: tiles, home: home, limit: largestTile, delivery: delivery, engine: engine)
+            .begin(request, addresses[...])
     }
 
     /// Decodes a tile from the server's bytes.

@@ -160,6 +160,68 @@ import Testing
         }
     }
 
+    /// A cache whose view shows a part of a source from its corner on.
+    private struct Scene {
+        let cache: TileCache
+        let view: TileView
+        let viewport: TileViewport
+
+        init(_ source: HTTPTileSource, width: Double, height: Double) throws {
+            cache = try TileCache(byteLimit: .mebibytes(1), workers: 2)
+            let layer = try source.addLayer(to: cache)
+            view = cache.makeView(layers: [layer], selection: TileLevelSelection(), policy: { NoPrefetch() })
+            viewport = TileViewport(center: WorldPoint(x: width / 2, y: height / 2), width: width, height: height)
+        }
+
+        func isComplete() -> Bool {
+            view.update(viewport)
+            return view.frame().missingTileCount == 0
+        }
+    }
+
+    /// Nothing is known of tiles at an id whose server fails in passing, though the description's has none. That server
+    /// is asked again with each try.
+    @Test func aTileIsNotAbsentWhileItsServerFails() throws {
+        let (own, other) = (try #require(DescribedServer(missing: 404)), try #require(DescribedServer(missing: 502)))
+        let text = description("\(other.root)/set", version: 3, width: 300, height: 200, factors: "[1]")
+        own.add(text, at: "/set/info.json")
+        var http = HTTPTileOptions()
+        (http.retries, http.backOff) = (0, .zero)
+        let source = try HTTPTileSource(iiif: "\(own.root)/set", http: http)
+        let scene = try Scene(source, width: 300, height: 200)
+        // Six tiles at three addresses each, more than twice.
+        #expect(
+            settled {
+                _ = scene.isComplete()
+                return own.refused.count > 36 || source.statistics.absent > 0
+            }
+        )
+        #expect(source.statistics.absent == 0)
+        add(other, at: "/set", version: 3, format: "jpg", whole: "full")
+        #expect(settled { scene.isComplete() || source.statistics.absent > 0 } && source.statistics.absent == 0)
+        #expect(scene.view.frame().count == 6 && scene.cache.shutdown())
+    }
+
+    /// A tile for which the cache has no room is where it was, and comes once there is room.
+    @Test func aTileWithoutRoomIsNotAbsent() throws {
+        let server = try #require(DescribedServer(missing: 404))
+        let own = "\(server.root)/set"
+        server.add(description(own, version: 3, width: 300, height: 200, factors: "[1]"), at: "/set/info.json")
+        let (tile, place) = (image.part(x: 0, y: 0, width: 128, height: 128), "/set/0,0,128,128/128,128/0/default.jpg")
+        server.add(tile.png + [UInt8](repeating: 0, count: 4 << 20), at: place)
+        let source = try HTTPTileSource(iiif: own)
+        let scene = try Scene(source, width: 128, height: 128)
+        #expect(
+            settled {
+                _ = scene.isComplete()
+                return source.statistics.failures[.noRoom, default: 0] > 1 || source.statistics.absent > 0
+            }
+        )
+        #expect(source.statistics.absent == 0 && server.refused.isEmpty)
+        server.add(tile.png, at: place)
+        #expect(settled { scene.isComplete() } && scene.view.frame().count == 1 && scene.cache.shutdown())
+    }
+
     /// libvips 8.14 lists no factors for an image that is one tile, and writes its region; 8.18 writes `full` and its
     /// size.
     @Test(arguments: [2, 3], ["[]", "[1]"]) func anImageThatIsOneTile(version: Int, factors: String) throws {

@@ -15,8 +15,10 @@ final class DescribedServer: Sendable {
         let refused = Record<String>()
     }
 
-    /// - Parameter status: Of each answer that has a body.
-    init?(status: Int = 200) {
+    /// - Parameters:
+    ///   - status: Of each answer that has a body.
+    ///   - missing: Of the others.
+    init?(status: Int = 200, missing: Int = 400) {
         let shared = Shared()
         let server = ModelServer { request in
             shared.asked.add(request)
@@ -24,7 +26,7 @@ final class DescribedServer: Sendable {
                 return ModelServer.Answer(status: status, body: body)
             }
             shared.refused.add(request.path)
-            return ModelServer.Answer(status: 400)
+            return ModelServer.Answer(status: missing)
         }
         guard let server else { return nil }
         (self.server, self.shared) = (server, shared)
