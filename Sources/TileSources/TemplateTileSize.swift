@@ -6,8 +6,8 @@ extension HTTPTileSource {
     /// Time for that; what has begun may end.
     private static let patience = Duration.seconds(5)
 
-    /// Asks a server with addresses by a template for the size of its tiles. Fetches one tile of the first zoom, in its
-    /// middle; if it is not there or no image of a tile, one of each of the next three zooms. Waits for up to ten seconds.
+    /// Asks a server with addresses by a template for the size of its tiles. Fetches one tile of the first zoom, in the
+    /// middle of the options' bounds; if it is not there or no image of a tile, one of each of the next three zooms. Waits for up to ten seconds.
     ///
     /// - Parameters:
     ///   - template: As for ``init(template:http:options:)``.
@@ -27,10 +27,17 @@ extension HTTPTileSource {
             throw TileSourceError(template, "libcurl cannot begin")
         }
         defer { engine.stop() }
+        let part = http.bounds?.part ?? PixelRect(minX: 0, minY: 0, maxX: 1, maxY: 1)
         let end = MonotonicTime.now.nanoseconds + Int64(patience / .nanoseconds(1))
         for zoom in http.zooms.prefix(mostTiles) where MonotonicTime.now.nanoseconds < end {
-            let middle = (1 << zoom) / 2
-            let address = parsed.address(zoom: zoom, column: middle, row: middle)
+            func middle(_ first: Double, _ last: Double) -> Int {
+                min(Int((first + last) / 2 * Double(1 << zoom)), (1 << zoom) - 1)
+            }
+            let address = parsed.address(
+                zoom: zoom,
+                column: middle(part.minX, part.maxX),
+                row: middle(part.minY, part.maxY)
+            )
             guard let image = try? HTTPDocument.get(address, limit: http.largestTile.bytes, engine),
                 case .success(let size) = TileSizeSamples.size(of: image, address)
             else { continue }

@@ -240,6 +240,24 @@ import Testing
         #expect(message { _ = try HTTPTileSource.tileSize(template: "http://h/{z}/{x}") }.contains("{y}"))
     }
 
+    /// Nothing beside the bounds is requested, for the size neither.
+    @Test func theTileForTheSizeIsWithinTheBounds() throws {
+        let server = try #require(DescribedServer())
+        server.add(image(0, 0, 0, 64).png, at: "/3/5/2.png")
+        // By hand: 37 to 55 degrees east are columns 4.8 to 5.2 of 8, and 41 to 60 degrees north rows 2.3 to 3.
+        let bounds = MapBounds(west: 37, south: 41, east: 55, north: 60)
+        let http = HTTPTileOptions(zooms: 2...9, bounds: bounds)
+        #expect(try HTTPTileSource.tileSize(template: "\(server.root)/{z}/{x}/{y}.png", http: http) == 64)
+        #expect(server.asked.map(\.path) == ["/2/2/1.png", "/3/5/2.png"])
+        // The last column and row, of which the bounds have the edge alone.
+        let corner = MapBounds(west: 179.9, south: -85, east: 180, north: -84.9)
+        _ = try HTTPTileSource.tileSize(
+            template: "\(server.root)/{z}/{x}/{y}.png",
+            http: HTTPTileOptions(zooms: 0...0, bounds: corner)
+        )
+        #expect(server.asked.last?.path == "/0/0/0.png")
+    }
+
     /// Without a known size images are scaled to 256 pixels, and a warning says so.
     @Test func tilesOfAnotherSizeThanStatedAreScaled() throws {
         let server = try #require(DescribedServer())
