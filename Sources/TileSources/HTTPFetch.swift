@@ -181,10 +181,11 @@ final class HTTPFetch {
 
     private func verdict(on result: CURLcode, _ end: FetchEnd) -> OriginPace.Verdict {
         guard let transfer else { return .unknown }
-        if result == CURLE_OK || result == CURLE_WRITE_ERROR {
-            guard case .failed = end, [429, 503].contains(tile_curl_status(transfer)) else { return .answered }
+        // Also if the body of the refusal breaks off.
+        if case .failed = end, [429, 503].contains(tile_curl_status(transfer)) {
             return .refused(pause: Int64(tile_curl_retry_after(transfer)) * 1000)
         }
+        if result == CURLE_OK || result == CURLE_WRITE_ERROR { return .answered }
         guard case .failed(_, _, mayPass: true, _) = end, tile_curl_has_sent(transfer) == 0 else { return .unknown }
         return .unreachable
     }

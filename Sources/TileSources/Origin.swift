@@ -13,7 +13,7 @@ final class Origin: Sendable {
         guard let key = HTTPAddress(address)?.origin else { return Origin() }
         return all.withLock { all in
             if let known = all[key] { return known }
-            if all.count >= most { all = all.filter { $0.value.pace.withLock { $0.isSpaced } } }
+            if all.count >= most { all = all.filter { $0.value.pace.withLock { $0.holdsBack } } }
             if all.count >= most { all = [:] }
             let origin = Origin()
             all[key] = origin

@@ -39,6 +39,8 @@ struct OriginPace {
     /// Time without a request after which the rate is measured anew.
     private static let idle: Int64 = 10_000
 
+    /// Whether requests are held back.
+    var holdsBack: Bool { closed != nil || isSpaced }
     /// Whether requests are spaced.
     private(set) var isSpaced = false
     /// Time between two requests.

@@ -363,6 +363,21 @@ import Testing
         }
     }
 
+    /// A refusal whose body breaks off is a refusal: its server is asked later, not at once again.
+    @Test func aRefusalThatBreaksOffIsOne() throws {
+        let body = Array("too many requests".utf8)
+        let server = try #require(ModelServer { _ in .init(status: 429, body: body, isCutOff: true) })
+        let scene = try Scene(server.template) { ($0.retries, $0.backOff) = (3, .milliseconds(1)) }
+        #expect(
+            settled {
+                _ = scene.drawn()
+                return scene.source.statistics.postponed + scene.source.statistics.retries > 0
+            }
+        )
+        #expect(scene.source.statistics.retries == 0 && scene.source.statistics.failures.keys.contains(.status))
+        #expect(scene.cache.shutdown())
+    }
+
     /// A few kilobytes of gzip become megabytes, which count against the limit before they are in memory.
     @Test func whatComesOfGzipNeedsRoom() throws {
         let body = MadePMTiles.gzip(TestImage(width: 32, height: 32).png + [UInt8](repeating: 0, count: 4 << 20))

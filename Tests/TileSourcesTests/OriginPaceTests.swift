@@ -183,6 +183,15 @@ import Testing
         #expect(pace.earliest(now: end + 2, isDemand: false) == end + 2)
     }
 
+    /// Of many origins those that hold nothing back are forgotten, and no others.
+    @Test func closedOriginsAreKnown() {
+        let (address, open) = ("http://closed.pace.example/", "http://open.pace.example/")
+        let (origin, other) = (Origin.of(address), Origin.of(open))
+        origin.end(origin.begin(now: 0), .unreachable, now: 1, first: 200)
+        for number in 0..<1100 { _ = Origin.of("http://\(number).pace.example/") }
+        #expect(Origin.of(address) === origin && Origin.of(open) !== other)
+    }
+
     @Test func sourcesOfOneServerShareIt() {
         let origin = Origin.of("http://pace.example:81/1/2/3.png?key=a")
         #expect(origin === Origin.of("HTTP://me:secret@PACE.example:81/other"))
