@@ -8,8 +8,9 @@ enum FolderExtent {
     /// The part of the world's square that the tiles of some zooms cover, with both axes from 0 to 1; `nil` if they are
     /// too many to tell, or none.
     ///
-    /// A zoom with too many files does not enlarge it. Its outermost folders and one between have to lie in what the
-    /// other zooms cover: otherwise these do not tell.
+    /// A zoom with too many files does not enlarge it. Its outermost folders and one between, with up to
+    /// ``mostFiles`` files each, have to lie in what the other zooms cover: otherwise these do not tell. The rest of such
+    /// a zoom is taken to lie there too.
     static func part(of folder: String, _ zooms: [Int], _ layout: TileFolderLayout) -> PixelRect? {
         var covered: PixelRect?
         var samples: [PixelRect] = []
@@ -56,9 +57,11 @@ enum FolderExtent {
                 return files.count
             }
             guard let first = outer.first, let last = outer.last else { return }
-            var count = 0
-            for number in Set([first, outer[outer.count / 2], last]) { count += add(number) }
-            for number in outer where count < mostFiles { count += add(number) }
+            var (count, listed): (Int, Set<Int>) = (0, [])
+            for (place, number) in ([first, outer[outer.count / 2], last] + outer).enumerated()
+            where (place < 3 || count < mostFiles) && listed.insert(number).inserted {
+                count += add(number)
+            }
             isWhole = count < mostFiles
         }
     }

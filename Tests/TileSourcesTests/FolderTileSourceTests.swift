@@ -1,8 +1,8 @@
 import TestSupport
 import Testing
-import TileSources
 
 @testable import TileCache
+@testable import TileSources
 
 /// Tiles in files z/x/y.
 @Suite struct FolderTileSourceTests {
@@ -103,6 +103,18 @@ import TileSources
         folder.write(image(3, 0, 7).png, to: "3/0/7.png")
         #expect(
             try FolderTileSource(path: folder.path).contents == PixelRect(minX: 0, minY: 64, maxX: 192, maxY: 256)
+        )
+    }
+
+    /// Files are counted once, whichever folders they are in.
+    @Test(arguments: [(1, 2100), (3, 700)]) func manyFilesOfAZoom(folders: Int, files: Int) {
+        for column in 0..<folders {
+            for row in 0..<files { folder.write([], to: "12/\(column)/\(row).png") }
+        }
+        let (width, height) = (Double(folders) / 4096, Double(files) / 4096)
+        #expect(
+            FolderExtent.part(of: folder.path, [12], TileFolderLayout(.xyz))
+                == PixelRect(minX: 0, minY: 0, maxX: width, maxY: height)
         )
     }
 
