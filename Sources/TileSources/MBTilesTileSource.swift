@@ -43,7 +43,7 @@ public final class MBTilesTileSource: BlockingTileSource, TileDecoder, MemoryRep
     private let limits: DatabaseLimits
     private let connections: Lock<[MBTilesConnection]>
     /// Connections that were opened. One is open for each load at a time, and stays.
-    private let opened = Lock(1)
+    private let opened: Lock<Int>
     private let index: MBTilesIndex?
 
     /// Opens a file: reads its metadata, the extent of its tiles, and the headers of up to 12 tiles for their size.
@@ -100,7 +100,7 @@ public final class MBTilesTileSource: BlockingTileSource, TileDecoder, MemoryRep
         pyramid = whole.limited(to: MapPyramid.contents(part, of: whole))
         contents = pyramid.contents
         let warnings = [
-            rows == nil ? finding.warning(path) : nil, survey.warning, metadata.warning(zooms),
+            rows == nil || finding == .elsewhere ? finding.warning(path) : nil, survey.warning, metadata.warning(zooms),
             label.map { "its metadata states the format \($0), and its tiles are images" },
         ].compactMap(\.self)
         stated = warnings.isEmpty ? nil : "\(path): \(warnings.joined(separator: "; "))"
@@ -115,7 +115,9 @@ public final class MBTilesTileSource: BlockingTileSource, TileDecoder, MemoryRep
         delivery = TileDelivery(options)
         self.limits = limits
         // The first connection has no query for places.
-        connections = Lock(survey.index == nil ? [connection] : [])
+        let kept = survey.index == nil ? [connection] : []
+        connections = Lock(kept)
+        opened = Lock(kept.count)
     }
 
     /// Counts of loads and failures so far.
