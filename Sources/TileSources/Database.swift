@@ -39,10 +39,13 @@ final class Database {
     private var surveyEnd: Int64?
     /// Whether the file is read as one that nobody changes.
     let isImmutable: Bool
+    private let path: String
+    /// Of a file that is read so, when it was opened.
+    private let state: [String]
 
     /// Opens an existing file.
     ///
-    /// - Parameter isImmutable: Whether neither a log nor locks are needed, since nobody can write.
+    /// - Parameter isImmutable: Whether to read it without a log and without locks, since they cannot be made here.
     init(
         path: String,
         limits: DatabaseLimits = DatabaseLimits(),
@@ -53,6 +56,8 @@ final class Database {
         }
         var opened: OpaquePointer?
         self.isImmutable = isImmutable
+        self.path = path
+        state = isImmutable ? Self.state(of: path) : []
         let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX
         let status =
             isImmutable
@@ -100,10 +105,11 @@ final class Database {
 
     deinit { sqlite3_close_v2(handle) }
 
-    /// Opens an existing file. Where a log is of use to nobody since none can be written, it does without.
+    /// Opens an existing file. Where there is no log and none can be made here, it does without.
     ///
-    /// A database in WAL mode takes a log and an index of it beside it, even to be read; on a read-only medium they
-    /// cannot be made. If there is no log, the file itself has everything.
+    /// A database in WAL mode takes a log and an index of it beside it, even to be read; on a read-only medium, and
+    /// without rights, they cannot be made. As long as there is no log, the file itself has everything. A program with
+    /// other rights may begin to write: ``isStale``.
     static func readable(path: String, limits: DatabaseLimits) throws(TileSourceError) -> Database {
         let database = try Database(path: path, limits: limits)
         guard database.query("SELECT 1 FROM sqlite_master LIMIT 1") == nil, database.lacksLog,
@@ -111,6 +117,11 @@ final class Database {
         else { return database }
         return try Database(path: path, limits: limits, isImmutable: true)
     }
+
+    /// Whether the file is read without locks, and has been written to since it was opened.
+    var isStale: Bool { isImmutable && Self.state(of: path) != state }
+
+    private static func state(of path: String) -> [String] { DataSetName.file(path) + ["\(Files.size(path + "-wal"))"] }
 
     /// Whether the last query failed since the log or its index cannot be opened.
     private var lacksLog: Bool { [SQLITE_CANTOPEN, SQLITE_READONLY].contains(sqlite3_errcode(handle)) }

@@ -7,7 +7,7 @@ public import TileCache
 ///
 /// A tile without a row is absent. The file is untrusted: values of other types, images of another size, damaged pages
 /// and endless views are failures that ``statistics`` counts. Each worker that reads at the same time has its own
-/// connection, with SQLite's page cache of up to 2 MB, which does not count against the cache's limit.
+/// connection, which counts with 384 KiB.
 public final class MBTilesTileSource: BlockingTileSource, TileDecoder, MemoryReportingSource, PyramidTileSource {
     /// The file.
     public let name: String
@@ -136,7 +136,7 @@ public final class MBTilesTileSource: BlockingTileSource, TileDecoder, MemoryRep
 
     private func contents(of tile: TileCoordinate) -> FileContents {
         do {
-            let connection = try connections.withLock { $0.popLast() } ?? openConnection()
+            let connection = try takeConnection()
             defer { connections.withLock { $0.append(connection) } }
             let zoom = zooms.lowerBound + tile.level
             let row = rows.number(of: tile.row, zoom: zoom)
@@ -148,6 +148,14 @@ public final class MBTilesTileSource: BlockingTileSource, TileDecoder, MemoryRep
         } catch {
             return .failed(TileLoadFailure(.unreadable, "\(error)"))
         }
+    }
+
+    private func takeConnection() throws -> MBTilesConnection {
+        while let connection = connections.withLock({ $0.popLast() }) {
+            if !connection.database.isStale { return connection }
+            opened.withLock { $0 -= 1 }
+        }
+        return try openConnection()
     }
 
     private func openConnection() throws -> MBTilesConnection {

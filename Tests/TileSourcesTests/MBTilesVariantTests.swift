@@ -70,10 +70,11 @@ import Testing
             #expect(warning.hasPrefix("\(path): its bounds tell that row 0 is at the top, and it is read so"))
             #expect(warning.contains("mbtiles:\(path)#rows=bottom"))
         }
-        // What is stated counts, without a word.
+        // What is stated counts, without a word unless the bounds are not believed for it.
         for stated in TileRowOrder.allCases {
             let told = try MBTilesTileSource(path: path, rows: stated)
-            #expect(told.rows == stated && told.warning == nil)
+            #expect(told.rows == stated && (told.warning == nil) == (stated == order))
+            #expect(told.warning?.hasSuffix("its tiles lie outside of the bounds that its metadata states") != false)
             #expect(try told.loaded(0, 4, 1).outcome == (stated == order ? .pixels : .absent))
         }
     }
@@ -238,8 +239,19 @@ import Testing
         #expect(database.isImmutable)
         let source = try MBTilesTileSource(path: path)
         #expect(try source.loaded(2, 3, 1).image == image(2, 3, 1))
-        // With a log, what is in the file may be old.
+        // With a log, what is in the file may be old. A program that can write has begun.
         folder.write([1], to: "map.mbtiles-wal")
         #expect(try Database.readable(path: path, limits: DatabaseLimits()).isImmutable == false)
+        #expect(throws: TileFailure.transient(retryAfter: .zero)) { try source.loaded(2, 3, 1) }
+        #expect(unlink("\(path)-wal") == 0)
+        #expect(try source.loaded(2, 3, 1).image == image(2, 3, 1))
+        #expect(source.heldMemory == .bytes(Database.connectionBytes))
+        // It has ended, and its log with it.
+        #expect(unlink("\(path)-shm") == 0)
+        let other = MadeMBTiles(path)
+        other.run("UPDATE tiles SET tile_data = X'' WHERE zoom_level = 2 AND tile_column = 3")
+        other.close()
+        #expect(symlink("nowhere", "\(path)-shm") == 0)
+        #expect(try source.loaded(2, 3, 1).outcome == .absent && source.loaded(2, 2, 1).image == image(2, 2, 1))
     }
 }
