@@ -24,8 +24,8 @@ final class HTTPRanges: Sendable {
         var isStorable = true
         /// All bytes of a short file that came as a whole: a server without ranges is not asked again.
         var file: [UInt8]?
-        /// Whether requests ask caches to pass them on: one has answered with the whole file.
-        var isPastCaches = false
+        /// Further requests that ask caches to pass them on: one has answered with the whole file.
+        var pastCaches = 0
 
         /// Takes the reads that wait out. Of a file that has changed nothing more is requested.
         mutating func takeUnwanted() -> Unwanted {
@@ -145,7 +145,8 @@ final class HTTPRanges: Sendable {
                 let waiters = group.reads.compactMap { state.waiters[$0.id] }
                 let least = waiters.map(\.least).max() ?? 1
                 let question = RangeQuestion(range: group.range, pin: state.pin, least: least)
-                let job = HTTPRangeJob(self, group, waiters.map(\.client), question, isPastCaches: state.isPastCaches)
+                let job = HTTPRangeJob(self, group, waiters.map(\.client), question, isPastCaches: state.pastCaches > 0)
+                state.pastCaches = max(state.pastCaches - 1, 0)
                 state.jobs[ObjectIdentifier(job)] = job
                 return job
             }
@@ -181,8 +182,14 @@ final class HTTPRanges: Sendable {
         if let waiter { queues.next.async { waiter.then(.cancelled) } }
     }
 
+    /// Requests that pass caches after one that answered with the whole file.
+    ///
+    /// A cache that has the whole file answers all of them so: each one then costs two requests. Another one has only
+    /// missed once, and is of use afterwards.
+    static let mostPastCaches = 64
+
     /// Lets further requests pass caches.
-    func passCaches() { state.withLock { $0.isPastCaches = true } }
+    func passCaches() { state.withLock { $0.pastCaches = Self.mostPastCaches } }
 
     /// Ends a request, which delivered its group's bytes, or the first part of them if the file is shorter.
     ///

@@ -3,18 +3,20 @@ struct RangePin: Equatable {
     var entityTag: String?
     var lastModified: String?
     var size: Int
+    /// When the server answered (`Date`), in seconds since 1970; `nil` if it does not say.
+    var date: Int64?
 
     /// Whether an answer may be from another file.
     ///
     /// Sizes must be equal. Then tags decide: strong ones that differ are two files, and equal ones are one file, unless
-    /// the answer's `Last-Modified` is later. (Some servers keep the tag of a file that is replaced.) Tags are equal if
+    /// it was modified after it was opened. (Some servers keep the tag of a file that is replaced.) Tags are equal if
     /// they differ by `W/` only: some servers state a new file's tag as weak. Weak tags that differ identify nothing:
     /// each server of a group may have its own. Without tags `Last-Modified` must be equal. An answer without anything to
     /// compare is another file's if the pin has any.
     func isOther(_ answer: RangePin) -> Bool {
         guard size == answer.size else { return true }
         switch Self.compare(entityTag, answer.entityTag) {
-        case .equal: return isLater(answer.lastModified)
+        case .equal: return isModified(answer)
         case .differ: return true
         case .unknown: break
         }
@@ -51,11 +53,15 @@ struct RangePin: Equatable {
     /// A tag without `W/`.
     private static func opaque(_ tag: String) -> Substring { isWeak(tag) ? tag.dropFirst(2) : tag[...] }
 
-    private func isLater(_ other: String?) -> Bool {
-        guard let own = lastModified.flatMap({ Self.time($0) }), let other = other.flatMap({ Self.time($0) }) else {
-            return false
-        }
-        return other > own
+    /// Whether an answer's file was modified after this one was opened.
+    ///
+    /// A later `Last-Modified` alone does not say so: where each server of a group has a copy of the file, the copies have
+    /// times of their own. These lie before the first answer's `Date`.
+    private func isModified(_ answer: RangePin) -> Bool {
+        guard let own = lastModified.flatMap({ Self.time($0) }),
+            let other = answer.lastModified.flatMap({ Self.time($0) })
+        else { return false }
+        return other > own && other >= date ?? other
     }
 
     private static func isSameTime(_ one: String, _ other: String) -> Bool {
@@ -70,6 +76,11 @@ struct RangePin: Equatable {
 
 extension RangePin {
     init(_ headers: HTTPCacheHeaders, size: Int) {
-        self.init(entityTag: headers.entityTag, lastModified: headers.lastModified, size: size)
+        self.init(
+            entityTag: headers.entityTag,
+            lastModified: headers.lastModified,
+            size: size,
+            date: headers.date.flatMap { Self.time($0) }
+        )
     }
 }

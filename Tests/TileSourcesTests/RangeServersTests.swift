@@ -136,6 +136,27 @@ import Testing
         reader.stop()
     }
 
+    /// A cache that has answered once with the whole file is asked again after some requests.
+    @Test func cachesAreNotPassedForEver() throws {
+        let lines = Record<String?>()
+        let server = try #require(
+            RangeServer(bytes) { content in
+                let whole = content.bytes
+                content.change = { number, _, answer in
+                    if number == 1 { answer = .init(headers: ["ETag: \"first\""], body: whole) }
+                }
+                content.note = { lines.add($0.headers["cache-control"]) }
+            }
+        )
+        let (reader, _) = try open(server.address, retries: 0)
+        for _ in 0..<HTTPRanges.mostPastCaches + 3 { _ = try reader.readNow(100..<110) }
+        // The first range, the whole file, its repetition, and those that pass the cache.
+        let passing = lines.all.map { $0 == "no-cache" }
+        let passed = Array(repeating: true, count: 1 + HTTPRanges.mostPastCaches)
+        #expect(passing == [false, false] + passed + [false, false])
+        reader.stop()
+    }
+
     /// A cache that has the whole file at first, too. Without a sign of one there is one request.
     @Test(arguments: ["Age: 1", "Via: 1.1 x", "X-Cache: HIT", "Accept-Ranges: bytes", "X-None: 1"])
     func openingPassesCaches(line: String) throws {
@@ -197,7 +218,7 @@ import Testing
             #expect(reader.isStorable == isStorable, "\(tags) \(dates)")
             let warning = reader.warning ?? ""
             #expect(warning.contains("changed since it was opened; open it again, or, if a cache") == isChanged)
-            #expect(warning.contains("neither ETag nor Last-Modified") == !isStorable)
+            #expect(warning.contains("no ETag that stays the same, and no Last-Modified") == !isStorable)
             reader.stop()
         }
     }

@@ -221,6 +221,24 @@ import Testing
         }
     }
 
+    /// With an equal tag a later time is another file's if it is not earlier than the first answer's: copies of a file
+    /// have times of their own.
+    @Test(arguments: ["\"a\"", "W/\"a\""]) func copiesHaveTimesOfTheirOwn(tag: String) {
+        var headers = HTTPCacheHeaders()
+        (headers.entityTag, headers.lastModified) = (tag, Self.first)
+        // The copy, the second of the first answer, and one more.
+        let dates = ["Sun, 01 Nov 2026 10:00:01 GMT", "Sun, 01 Nov 2026 10:00:02 GMT", "Sun, 01 Nov 2026 10:00:03 GMT"]
+        func isOther(_ modified: String, date: String?) -> Bool {
+            headers.date = date
+            return RangePin(headers, size: 1).isOther(pin(tag, modified))
+        }
+        #expect(dates.map { isOther($0, date: dates[1]) } == [false, true, true])
+        for date in [nil, "soon"] { #expect(dates.map { isOther($0, date: date) } == [true, true, true]) }
+        // Without a tag there is nothing else to compare.
+        headers.entityTag = nil
+        #expect(isOther(dates[0], date: dates[1]))
+    }
+
     /// A pin becomes strong with the tag; a weak one that varies is no part of it any more.
     @Test func aPinIsConfirmed() {
         let (old, a, weakA, weakB) = (Self.first, "\"a\"", "W/\"a\"", "W/\"b\"")

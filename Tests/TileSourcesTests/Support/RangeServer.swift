@@ -9,6 +9,8 @@ final class RangeServer: Sendable {
         var lastModified: String?
         /// Changes an answer of this number, from 0, before it is sent.
         var change: @Sendable (Int, Range<Int>, inout ModelServer.Answer) -> Void = { _, _, _ in }
+        /// Called with each request.
+        var note: @Sendable (ModelServer.Request) -> Void = { _ in }
         /// Ranges that were asked for, in order.
         var asked: [Range<Int>] = []
     }
@@ -41,10 +43,11 @@ final class RangeServer: Sendable {
 
         func answer(_ request: ModelServer.Request) -> ModelServer.Answer {
             let asked = Self.range(request.headers["range"]) ?? 0..<0
-            var (answer, number, change) = content.withLock { content in
+            var (answer, number, change, note) = content.withLock { content in
                 content.asked.append(asked)
-                return (Self.answer(asked, content), content.asked.count - 1, content.change)
+                return (Self.answer(asked, content), content.asked.count - 1, content.change, content.note)
             }
+            note(request)
             change(number, asked, &answer)
             return answer
         }
