@@ -248,10 +248,10 @@ final class HTTPDelivery: Sendable {
         } catch {
             counter.count(error, of: address)
             kept.forget(tile)
-            return request.fail(error.cause == .tooLarge ? .permanent : retry(of: answer))
+            return request.fail(error.cause == .tooLarge || error.mayPass ? error.failure : retry(of: answer))
         }
         guard !answer.bytes.isEmpty else {
-            counter.count { $0.absent += 1 }
+            counter.countAbsent(address)
             keep(answer, for: tile)
             return request.completeAbsent(freshness: answer.freshness)
         }
@@ -259,9 +259,9 @@ final class HTTPDelivery: Sendable {
             // Before the bytes are kept: stores are given both at once.
             pixels.freshness = answer.freshness
             let failure = answer.bytes.withUnsafeBytes { images.write($0, place, of: address, into: &pixels) }
-            guard failure == nil else {
+            if let failure {
                 kept.forget(tile)
-                throw retry(of: answer)
+                throw failure == .permanent ? retry(of: answer) : failure
             }
             keep(answer, for: tile)
             return .pixels

@@ -193,10 +193,9 @@ final class PMTilesArchive: Sendable {
                 leaf = .success(directory)
             } catch {
                 count(error, of: range)
-                // There was no memory to decompress it, which says nothing of the directory.
-                let mayPass = error.cause == .unreadable
-                leaf = .failure(.end(.failed(mayPass ? .transient(retryAfter: .seconds(1)) : .permanent, error)))
-                if !mayPass { damage = error }
+                leaf = .failure(.end(.failed(error.failure, error)))
+                // Where there was no memory to decompress it, that says nothing of the directory.
+                if !error.mayPass { damage = error }
             }
         case .failed, .cancelled: leaf = .failure(.end(end))
         }

@@ -291,9 +291,7 @@ extension TileDelivery {
         into pixels: inout TilePixels
     ) -> TileFailure? {
         switch image {
-        case .failure(let failure):
-            counter.count(failure, of: subject)
-            return failure.cause == .noRoom ? .transient(retryAfter: .seconds(1)) : .permanent
+        case .failure(let failure): return counted(failure, of: subject)
         case .success(let image):
             return image.withUnsafeBytes { write($0, place, of: subject, into: &pixels) }
         }

@@ -140,8 +140,7 @@ public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSourc
             }
             ranges = found
         } catch {
-            delivery.counter.count(error, of: subject(of: tile))
-            return request.fail(.permanent)
+            return request.fail(delivery.counted(error, of: subject(of: tile)))
         }
         let (level, decoder, delivery) = (levels[tile.level], tiles[tile.level], delivery)
         let (subject, isStorable) = (subject(of: tile), reader.isStorable)
@@ -304,8 +303,7 @@ extension TIFFLevel {
             fill(tile, &pixels)
             return nil
         } catch {
-            delivery.counter.count(error, of: subject)
-            return .permanent
+            return delivery.counted(error, of: subject)
         }
     }
 }

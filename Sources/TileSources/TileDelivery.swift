@@ -25,12 +25,9 @@ struct TileDelivery: Sendable {
         case .missing:
             counter.countAbsent(subject)
             return .absent
-        case .failed(let failure):
-            counter.count(failure, of: subject)
-            let isTransient = failure.cause == .unreadable || failure.cause == .timeOut
-            throw isTransient ? .transient(retryAfter: .zero) : .permanent
+        case .failed(let failure): throw counted(failure, of: subject)
         case .bytes(let bytes) where bytes.isEmpty:
-            counter.count { $0.absent += 1 }
+            counter.countAbsent(subject)
             return .absent
         case .bytes(let bytes):
             // A closure that declares its error type crashes the compiler here.
@@ -38,6 +35,12 @@ struct TileDelivery: Sendable {
             if let failure { throw failure }
             return .pixels
         }
+    }
+
+    /// Counts a failure; returns what it tells the cache.
+    func counted(_ failure: TileLoadFailure, of subject: String) -> TileFailure {
+        counter.count(failure, of: subject)
+        return failure.failure
     }
 
     /// Decodes a tile and passes its bytes to the cache.
@@ -56,7 +59,7 @@ struct TileDelivery: Sendable {
         return nil
     }
 
-    /// Decodes a tile; a failure is permanent.
+    /// Decodes a tile.
     func decode(
         _ encoded: UnsafeRawBufferPointer,
         _ place: ImagePlacement,
@@ -66,8 +69,7 @@ struct TileDelivery: Sendable {
         do {
             counter.countDecoded(scaledFrom: try images.decode(encoded, place, into: &pixels))
         } catch {
-            counter.count(error, of: subject)
-            throw .permanent
+            throw counted(error, of: subject)
         }
     }
 }

@@ -235,15 +235,15 @@ struct TileImages: Sendable {
 
     private static let wrongSize = ti_status(rawValue: 100)
 
-    private static func failure(of body: (inout ti_error) -> ti_status) -> TileLoadFailure? {
+    static func failure(of body: (inout ti_error) -> ti_status) -> TileLoadFailure? {
         var error = ti_error()
         let status = body(&error)
         let cause: TileLoadFailureCause
         switch status {
         case ti_ok: return nil
         case ti_truncated: cause = .truncated
-        case ti_too_large, ti_no_memory: cause = .tooLarge
-        case ti_unreadable: cause = .unreadable
+        case ti_too_large: cause = .tooLarge
+        case ti_unreadable, ti_no_memory: cause = .unreadable
         case wrongSize: cause = .wrongSize
         default: cause = .undecodable
         }

@@ -28,7 +28,7 @@ public enum TileLoadFailureCause: String, CaseIterable, Hashable, Sendable {
 
 /// Counts of a source.
 public struct TileSourceStatistics: Hashable, Sendable, CustomStringConvertible {
-    /// Tiles requested.
+    /// Requests of tiles. A tile that has failed or was put off is requested again, and counts again.
     public var loads = 0
     /// Requested tiles that do not exist.
     public var absent = 0
@@ -171,13 +171,13 @@ extension TileSourceStatistics {
     fileprivate func silence(for nanoseconds: Int64, lastAbsent: String?) -> String? {
         // Tiles that are no longer wanted, or that a store has, are no reason.
         guard loads > cancelled, notModified == 0 else { return nil }
-        let tiles = "\(loads) \(loads == 1 ? "tile" : "tiles") asked for"
-        if let lastFailure { return "none of \(tiles) has come; last failure: \(lastFailure)" }
+        let none = "none of \(loads) \(loads == 1 ? "request" : "requests") has brought a tile"
+        if let lastFailure { return "\(none); last failure: \(lastFailure)" }
         if absent > 0 {
-            return "none of \(tiles) has come, \(absent) \(absent == 1 ? "does" : "do") not exist"
+            return "\(none), \(absent) \(absent == 1 ? "was" : "were") of tiles that do not exist"
                 + (lastAbsent.map { "; the last one is \($0)" } ?? "")
         }
-        return "none of \(tiles) has come in \(nanoseconds / 1_000_000_000) s, and nothing has failed yet"
+        return "\(none) in \(nanoseconds / 1_000_000_000) s, and nothing has failed yet"
     }
 }
 
@@ -190,4 +190,9 @@ struct TileLoadFailure: Error {
         self.cause = cause
         self.message = message
     }
+
+    /// Whether the same tile may come later: the cause lies in the machine, not in the file.
+    var mayPass: Bool { [.unreadable, .timeOut, .noRoom].contains(cause) }
+    /// What it tells the cache, whose own back-off is long enough.
+    var failure: TileFailure { mayPass ? .transient(retryAfter: .zero) : .permanent }
 }

@@ -30,16 +30,16 @@ import Testing
         #expect(counter.statistics.silence == nil)
         clock.pass(1)
         #expect(
-            counter.statistics.silence == "none of 1 tile asked for has come in 2 s, and nothing has failed yet"
+            counter.statistics.silence == "none of 1 request has brought a tile in 2 s, and nothing has failed yet"
         )
         counter.countLoad()
         counter.countAbsent("http://u:p@h/1")
         #expect(
             counter.statistics.silence
-                == "none of 2 tiles asked for has come, 1 does not exist; the last one is http://***@h/1"
+                == "none of 2 requests has brought a tile, 1 was of tiles that do not exist; the last one is http://***@h/1"
         )
         counter.count(TileLoadFailure(.status, "the server answered 500"), of: "http://h/2")
-        let reason = "none of 2 tiles asked for has come; last failure: http://h/2: the server answered 500"
+        let reason = "none of 2 requests has brought a tile; last failure: http://h/2: the server answered 500"
         #expect(counter.statistics.silence == reason && "\(counter.statistics)".hasSuffix("; \(reason)"))
         #expect(counter.warning("own", of: "set") == "own; set: \(reason)")
         counter.countDecoded(scaledFrom: nil)
