@@ -2,9 +2,12 @@
 /// in milliseconds.
 ///
 /// Nothing is held back until then. A refusal closes the origin for as long as it asks for, or for a pause that doubles.
-/// Then one request decides. If it is answered after a refusal, later ones are spaced. After eight answers they come at
-/// nine tenths of the rate of the answers so far, and 4 % faster with each further answer from the ninth on. Before, the
-/// rate is unknown, and doubles with each answer. Without a further refusal the origin is forgotten after ``memory``.
+/// Then one request decides. If it is answered after a refusal, later ones are spaced. With fewer than eight answers so far
+/// the rate is unknown: it begins at two a second, or at that of these answers if that is higher, and doubles with each
+/// further answer. From eight answers on it is nine tenths of the rate of the answers until the refusal, and 4 % more with
+/// each further answer from the ninth on. After a while without requests some may come at once: half as many as were
+/// answered before the first refusal, halved with each later refusal. Without a further refusal the origin is forgotten
+/// after ``memory``, or after twenty intervals if that is longer.
 struct OriginPace {
     /// What the end of a request says about the origin.
     enum Verdict: Equatable {
@@ -47,8 +50,6 @@ struct OriginPace {
     private(set) var interval = 0.0
     /// Whether the answers have told the rate.
     private var isMeasured = false
-    /// Length of the last time for which it was closed.
-    private var lastPause = 0.0
     /// Earliest next request, if it is closed or spaced.
     private var next = 0.0
     /// Requests that may be made up for at once after a while without any.
@@ -134,7 +135,7 @@ struct OriginPace {
         serial += 1
         learn(&self)
         let least = Double(max(first, 1))
-        let pause = closed.map { Double(now - $0) } ?? max(2 * interval, isMeasured ? 0 : lastPause / 2)
+        let pause = closed.map { Double(now - $0) } ?? 2 * interval
         closed = closed ?? now
         let wait = max(min(max(pause, least), Double(Self.longestPause)), Double(asked))
         next = Double(now) + wait * (1 + dice / 10)
@@ -144,7 +145,6 @@ struct OriginPace {
     private mutating func open(_ closed: Int64, now: Int64) {
         self.closed = nil
         guard isSpaced else { return }
-        lastPause = Double(now - closed)
         let before = answers - 1
         let measured = Double(max(now - since, 1)) / Double(max(before, 1)) / 0.9
         if before >= Self.enough {

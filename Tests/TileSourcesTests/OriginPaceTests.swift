@@ -156,6 +156,29 @@ import Testing
         #expect(demand > 360 && demand <= 860 && other >= demand + Int64(4 * pace.interval))
     }
 
+    /// After a while without requests half as many more come at once as were answered before the first refusal, and half
+    /// of that after the second.
+    @Test func whatWasNotAskedIsMadeUpFor() {
+        var pace = OriginPace()
+        var now: Int64 = 0
+        func ask(_ verdict: OriginPace.Verdict) {
+            pace.end(pace.begin(now: now), verdict, now: now + 20, first: 200, dice: 0)
+            now = max(now + 100, pace.earliest(now: now + 20, isDemand: true))
+        }
+        for _ in 0..<10 { ask(.answered) }
+        for most in [6, 3] {
+            ask(.refused(pause: 0))
+            ask(.answered)
+            now += Int64(20 * pace.interval)
+            var permits: [OriginPace.Permit] = []
+            // Sums of intervals are rounded up to a millisecond.
+            while pace.earliest(now: now, isDemand: true) <= now + 1 { permits.append(pace.begin(now: now)) }
+            #expect(permits.count == most)
+            for permit in permits { pace.end(permit, .answered, now: now + 20, first: 200, dice: 0) }
+            now += Int64(20 * pace.interval)
+        }
+    }
+
     @Test func whatTheServerAsksForIsKept() {
         let pauses: [(Int64, Int64)] = [(0, 200), (100, 200), (5000, 5000), (60_000, 60_000), (3_600_000, 60_000)]
         for (asked, wait) in pauses {
