@@ -16,8 +16,9 @@ public struct HTTPTileOptions: Hashable, Sendable {
     /// server does not answer.
     public var timeout: Duration
     /// Maximum number of retries of a request, 0...20. Default: 3. Only transient failures are retried: time-outs,
-    /// broken connections, truncated answers, and the statuses 408, 425 and 500 and above. After 429, 503 and without a
-    /// connection the server itself gets a pause, and the tile is requested later.
+    /// broken connections, truncated answers, and the statuses 408, 425 and 500 and above. But after 429, 503 and without a
+    /// connection the server itself gets a pause, and the tile is requested later; only while a source is opened is the
+    /// request itself retried.
     public var retries: Int
     /// Back-off before the first retry, 0 to an hour. Default: 0.2 s. Doubled for each further one, up to 30 s. Each
     /// wait is random, from half of that to all of it, so that tiles that failed together are not retried together. A

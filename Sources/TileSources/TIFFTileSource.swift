@@ -53,7 +53,7 @@ public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSourc
         try self.init(reader, contents, http: http, options: options, delivery: delivery)
     }
 
-    /// Levels, metadata, and a text that describes an overview that was left out.
+    /// Levels, metadata, and a text on overviews, pages and masks that were left out.
     typealias Contents = ([TIFFLevel], TIFFMetadata, String?)
 
     /// Reads the directories of a file; ends its reader if they are wrong.
@@ -119,8 +119,8 @@ public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSourc
     public var heldMemory: ByteCount { .bytes(directoryBytes + scratch.byteCount) }
 
     /// A warning if the file was found to have changed since it was opened, if the server states neither `ETag` nor
-    /// `Last-Modified`, if an overview was left out, or if no tile comes (``TileSourceStatistics/silence``). Otherwise
-    /// `nil`.
+    /// `Last-Modified`, if overviews or pages were left out or a mask is not read, or if no tile comes
+    /// (``TileSourceStatistics/silence``). Otherwise `nil`.
     public var warning: String? {
         let warnings = [reader.warning, leftOut].compactMap(\.self)
         let text = warnings.isEmpty ? nil : "\(name): \(warnings.joined(separator: "; "))"

@@ -56,9 +56,9 @@ TILECACHE_API tilecache_status tilecache_source_layer_options_init(
  * Blocks while files are opened, and for about a minute if a server does not answer; an image is decoded and cut before
  * this returns.
  *
- * @param address UTF-8: mbtiles:FILE (rows from the top: mbtiles:FILE#rows=top), pmtiles:FILE or pmtiles:URL, tiff:FILE or tiff:URL, iiif:URL, wmts:URL, xyz:DIR,
- *        tms:DIR, zyx:DIR (each of the three with @2x before the colon), dzi:FILE, image:FILE, or the address of a
- *        server with {z}, {x} and {y}.
+ * @param address UTF-8: mbtiles:FILE (rows from the top: mbtiles:FILE#rows=top), pmtiles:FILE or pmtiles:URL, tiff:FILE
+ *        or tiff:URL, iiif:URL, wmts:URL, xyz:DIR, tms:DIR, zyx:DIR (each of the three with @2x before the colon),
+ *        dzi:FILE, image:FILE, or the address of a server with {z}, {x} and {y}.
  * @param options NULL for the defaults.
  * @param layer receives the number, for all functions of tilecache.h.
  * @return TILECACHE_ERROR_INVALID_SOURCE if the address has no such form, or cannot be opened with this format, tile
