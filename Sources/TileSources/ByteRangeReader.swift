@@ -86,7 +86,7 @@ final class ByteRangeReader: Sendable {
         counter: SourceCounter
     ) throws(TileSourceError) -> (reader: ByteRangeReader, beginning: [UInt8]) {
         try http.check(place)
-        guard isAddress(place) else {
+        guard HTTPAddress.begins(place) else {
             let file = try LocalRanges(place, expecting: expected, counter: counter)
             let reader = ByteRangeReader(place, .file(file), size: file.size, file.dataSet, counter)
             return (reader, try reader.readNow(0..<min(count, file.size)))
@@ -110,7 +110,7 @@ final class ByteRangeReader: Sendable {
     static func unchanged<Source>(_ open: () throws(TileSourceError) -> Source) throws(TileSourceError) -> Source {
         do { return try open() } catch { guard error.cause == .changed else { throw error } }
         do { return try open() } catch {
-            guard error.cause == .changed, isAddress(error.subject) else { throw error }
+            guard error.cause == .changed, HTTPAddress.begins(error.subject) else { throw error }
             throw TileSourceError(error.subject, TileLoadFailure(.changed, RangeRule.changedTwice))
         }
     }
@@ -123,12 +123,6 @@ final class ByteRangeReader: Sendable {
         _ counter: SourceCounter
     ) {
         (self.name, self.origin, self.size, self.dataSet, self.counter) = (name, origin, size, dataSet, counter)
-    }
-
-    /// Whether the text is the address of a file on a server rather than a path.
-    static func isAddress(_ place: String) -> Bool {
-        let lower = place.lowercased()
-        return lower.hasPrefix("http://") || lower.hasPrefix("https://")
     }
 
     /// What has been found to be wrong with the file or its server; `nil` if nothing has.

@@ -17,19 +17,10 @@ enum FolderExtent {
         for zoom in zooms {
             guard let listing = Listing(of: "\(folder)/\(zoom)", zoom: zoom, layout) else { return nil }
             guard let own = listing.part else { continue }
-            if listing.isWhole { covered = covered.map { union($0, own) } ?? own } else { samples.append(own) }
+            if listing.isWhole { covered = covered?.union(own) ?? own } else { samples.append(own) }
         }
-        guard let covered, samples.allSatisfy({ union(covered, $0) == covered }) else { return nil }
+        guard let covered, samples.allSatisfy({ covered.union($0) == covered }) else { return nil }
         return covered
-    }
-
-    private static func union(_ a: PixelRect, _ b: PixelRect) -> PixelRect {
-        PixelRect(
-            minX: min(a.minX, b.minX),
-            minY: min(a.minY, b.minY),
-            maxX: max(a.maxX, b.maxX),
-            maxY: max(a.maxY, b.maxY)
-        )
     }
 
     /// Tiles of one zoom.
@@ -52,7 +43,7 @@ enum FolderExtent {
                     let tile = layout.tile(folder: number, file: inner, zoom: zoom)
                     let (x, y) = (Double(tile.column) * side, Double(tile.row) * side)
                     let own = PixelRect(minX: x, minY: y, maxX: x + side, maxY: y + side)
-                    part = part.map { union($0, own) } ?? own
+                    part = part?.union(own) ?? own
                 }
                 return files.count
             }

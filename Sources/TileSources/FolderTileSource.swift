@@ -116,7 +116,10 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidTil
     /// be tiles of the layout alone.
     private static func turned(_ path: String, _ names: [String], _ layout: TileFolderLayout) -> String? {
         let numbers = 0...1 << 30
-        func some(_ names: [Int]) -> [Int] { TileSizeSamples.spread(8, over: names.count).map { names.sorted()[$0] } }
+        func some(_ names: [Int]) -> [Int] {
+            let sorted = names.sorted()
+            return TileSizeSamples.spread(8, over: sorted.count).map { sorted[$0] }
+        }
         func isTile(zoom: Int, _ other: Int, _ another: Int) -> Bool {
             MapPyramid.zooms.contains(zoom) && max(other, another) < 1 << zoom
         }

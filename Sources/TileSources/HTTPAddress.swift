@@ -29,11 +29,17 @@ struct HTTPAddress {
         password = part(CURLUPART_PASSWORD, CURLU_URLDECODE)
     }
 
+    /// Whether a text is an address on a server rather than a path.
+    static func begins(_ text: String) -> Bool {
+        let lower = text.lowercased()
+        return lower.hasPrefix("http://") || lower.hasPrefix("https://")
+    }
+
     /// Refuses what is no address of http or https.
     ///
     /// - Parameter subject: Text with the address, for the message.
     static func check(_ address: String, _ subject: String) throws(TileSourceError) {
-        guard ByteRangeReader.isAddress(address) else {
+        guard HTTPAddress.begins(address) else {
             throw TileSourceError(subject, "an address that begins with http:// or https:// was expected")
         }
         guard HTTPAddress(address) != nil else {

@@ -33,12 +33,6 @@ final class HTTPDocument: HTTPJob {
 
     func holds(_ bytes: Int) -> Bool { true }
 
-    func wants(_ answer: HTTPAnswerHead) -> Bool { RetryRule.isDelivery(answer.status) }
-
-    func end(_ answer: HTTPAnswerHead, _ options: HTTPTileOptions) -> FetchEnd {
-        RetryRule.end(status: answer.status, absentStatuses: [], retryAfterSeconds: answer.retryAfterSeconds)
-    }
-
     func finish(_ fetch: HTTPFetch, _ end: FetchEnd, _ options: HTTPTileOptions) {
         switch end {
         case .failed(let cause, let message, _, _): answer.set(.failure(TileLoadFailure(cause, message)))

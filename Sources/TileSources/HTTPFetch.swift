@@ -317,7 +317,10 @@ final class HTTPFetch {
         let needed = body.count + data.count
         guard needed <= limit else {
             let head = HTTPAnswerHead(status: status, headers: answer, bodyCount: needed)
-            refusal = job.end(tooLong: head, options)
+            // A file that comes as a whole in place of a range may be a cache's: the job knows.
+            let end = RetryRule.isDelivery(status) ? job.end(head, options) : .delivered
+            let tooLarge = FetchEnd.failed(.tooLarge, message: "more than \(limit) bytes came", mayPass: false)
+            refusal = end == .delivered ? tooLarge : end
             return false
         }
         if needed > held {

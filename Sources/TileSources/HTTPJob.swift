@@ -42,21 +42,18 @@ protocol HTTPJob: AnyObject, Sendable {
     /// Counts bytes in memory; returns whether there is room.
     func holds(_ bytes: Int) -> Bool
 
-    /// Whether the body of an answer is wanted, before it comes.
+    /// Whether the body of an answer is wanted, before it comes. Default: if its status is that of a delivery.
     func wants(_ answer: HTTPAnswerHead) -> Bool
 
     /// Whether a status means that there is nothing, even that of a redirection. Default: never; it is followed.
     func isAbsence(_ status: Int, _ options: HTTPTileOptions) -> Bool
 
-    /// Determines how a whole answer ends, or one that is cut off.
+    /// Determines how a whole answer ends, or one that is cut off or longer than ``limit``. Default: by its status.
     func end(_ answer: HTTPAnswerHead, _ options: HTTPTileOptions) -> FetchEnd
 
     /// Whether ``end(_:_:)`` knows which bytes there are to be, so that one that is cut off may have them all. Default:
     /// `false`.
     var knowsItsBytes: Bool { get }
-
-    /// Determines how an answer ends whose body is longer than ``limit``. Default: as a failure.
-    func end(tooLong answer: HTTPAnswerHead, _ options: HTTPTileOptions) -> FetchEnd
 
     /// Whether another request is to be sent at once, in place of the failure. Default: never.
     ///
@@ -79,11 +76,16 @@ extension HTTPJob {
     var kept: KeptAnswer? { nil }
     var stored: TileStoreFreshness? { nil }
 
+    func wants(_ answer: HTTPAnswerHead) -> Bool { RetryRule.isDelivery(answer.status) }
     func isAbsence(_ status: Int, _ options: HTTPTileOptions) -> Bool { false }
-    var knowsItsBytes: Bool { false }
-    func end(tooLong answer: HTTPAnswerHead, _ options: HTTPTileOptions) -> FetchEnd {
-        .failed(.tooLarge, message: "more than \(limit) bytes came", mayPass: false)
+    func end(_ answer: HTTPAnswerHead, _ options: HTTPTileOptions) -> FetchEnd {
+        RetryRule.end(
+            status: answer.status,
+            absentStatuses: isAbsence(answer.status, options) ? [answer.status] : [],
+            retryAfterSeconds: answer.retryAfterSeconds
+        )
     }
+    var knowsItsBytes: Bool { false }
     func asksAnew() -> Bool { false }
     func rest() {}
 }
@@ -172,17 +174,7 @@ final class HTTPTileJob: HTTPJob {
 
     func holds(_ bytes: Int) -> Bool { request.holdsEncoded(.bytes(bytes)) }
 
-    func wants(_ answer: HTTPAnswerHead) -> Bool { RetryRule.isDelivery(answer.status) }
-
     func isAbsence(_ status: Int, _ options: HTTPTileOptions) -> Bool { options.absentStatuses.contains(status) }
-
-    func end(_ answer: HTTPAnswerHead, _ options: HTTPTileOptions) -> FetchEnd {
-        RetryRule.end(
-            status: answer.status,
-            absentStatuses: options.absentStatuses,
-            retryAfterSeconds: answer.retryAfterSeconds
-        )
-    }
 
     func finish(_ fetch: HTTPFetch, _ end: FetchEnd, _ options: HTTPTileOptions) {
         switch end {

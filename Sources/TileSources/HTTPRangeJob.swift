@@ -1,6 +1,6 @@
 import TileCache
 
-/// One request for a group of reads. It is asked again, otherwise, if ``RangeRule`` says so.
+/// One request for a group of reads. It is asked again in another way if ``RangeRule`` says so.
 final class HTTPRangeJob: HTTPJob {
     let group: RangeQueue.Group
     private let ranges: HTTPRanges
@@ -108,13 +108,6 @@ final class HTTPRangeJob: HTTPJob {
         case .refused(let cause, let message, let retry): return refused(cause, message, retry)
         }
         return .delivered
-    }
-
-    /// A file that came as a whole, and is longer than what was asked for, may have come from a cache.
-    func end(tooLong answer: HTTPAnswerHead, _ options: HTTPTileOptions) -> FetchEnd {
-        RetryRule.isDelivery(answer.status)
-            ? end(answer, options)
-            : .failed(.tooLarge, message: "more than \(limit) bytes came", mayPass: false)
     }
 
     private func refused(_ cause: TileLoadFailureCause, _ message: String, _ retry: RangeRetry) -> FetchEnd {

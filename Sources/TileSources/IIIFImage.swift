@@ -74,7 +74,7 @@ struct IIIFImage: Equatable {
         relativeID = id?.text.flatMap { $0.contains(":") || $0.contains(" ") ? nil : $0 }
         base = relativeID == nil ? id?.text ?? own : own
         while base.hasSuffix("/") { base.removeLast() }
-        guard id == nil || id?.text != nil, HTTPAddress(base) != nil, ByteRangeReader.isAddress(base),
+        guard id == nil || id?.text != nil, HTTPAddress(base) != nil, HTTPAddress.begins(base),
             base.utf8.count <= 8192, base.utf8.allSatisfy({ $0 > 32 && $0 < 127 })
         else {
             let expected = "an address of http or https, of ASCII characters without spaces,"

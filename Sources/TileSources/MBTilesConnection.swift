@@ -78,19 +78,12 @@ final class MBTilesConnection: @unchecked Sendable {
     /// Zooms of the tiles, or, if finding them takes too long, of the metadata.
     func zooms(_ metadata: MBTilesMetadata, _ path: String) throws(TileSourceError) -> ClosedRange<Int> {
         let stated = metadata.zooms
-        let own = database.survey { () -> (first: Int, last: Int)? in
-            guard let first = try? number("SELECT min(zoom_level) FROM tiles", path),
-                let last = try? number("SELECT max(zoom_level) FROM tiles", path)
-            else { return nil }
-            return (first, last)
-        }
+        let own = database.survey { try? ends(path) }
         if let own, own.first <= own.last, MapPyramid.zooms.contains(own.first), MapPyramid.zooms.contains(own.last) {
             return own.first...own.last
         }
         if let stated, hasTiles(stated.lowerBound), hasTiles(stated.upperBound) { return stated }
-        let first = try number("SELECT min(zoom_level) FROM tiles", path)
-        let last = try number("SELECT max(zoom_level) FROM tiles", path)
-        guard let first, let last else { throw TileSourceError(path, "it has no tiles") }
+        let (first, last) = try ends(path)
         guard first <= last, MapPyramid.zooms.contains(first), MapPyramid.zooms.contains(last) else {
             throw TileSourceError(
                 path,
@@ -98,6 +91,14 @@ final class MBTilesConnection: @unchecked Sendable {
             )
         }
         return first...last
+    }
+
+    /// The first and the last zoom.
+    private func ends(_ path: String) throws(TileSourceError) -> (first: Int, last: Int) {
+        guard let first = try number("SELECT min(zoom_level) FROM tiles", path),
+            let last = try number("SELECT max(zoom_level) FROM tiles", path)
+        else { throw TileSourceError(path, "it has no tiles") }
+        return (first, last)
     }
 
     /// Whether there is a tile of the finest level where a pyramid has tiles. Also if the file does not tell.

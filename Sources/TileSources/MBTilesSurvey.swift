@@ -66,11 +66,10 @@ struct MBTilesSurvey {
             if isSlow { index = found.index }
         }
         guard samplesSize else { return }
-        let path = "tile"
         for zoom in zooms.reversed() where !samples.isDone {
             let count = zoom == zooms.upperBound ? TileSizeSamples.ofFinestZoom : 2
             for (number, bytes) in tiles(database, zoom, count) where !samples.isDone {
-                take(bytes, "\(path) \(number)")
+                take(bytes, "tile \(number)")
             }
         }
         guard samples.count == 0 else { return }
@@ -91,14 +90,7 @@ struct MBTilesSurvey {
         guard let first = parts.first, zooms.allSatisfy({ extents[$0] != nil || emptyZooms.contains($0) }) else {
             return nil
         }
-        return parts.dropFirst().reduce(first) { all, part in
-            PixelRect(
-                minX: min(all.minX, part.minX),
-                minY: min(all.minY, part.minY),
-                maxX: max(all.maxX, part.maxX),
-                maxY: max(all.maxY, part.maxY)
-            )
-        }
+        return parts.dropFirst().reduce(first) { $0.union($1) }
     }
 
     /// A clause on the lack of an index; `nil` if the file has one.
@@ -127,13 +119,14 @@ struct MBTilesSurvey {
         return database.stepsTaken
     }
 
+    /// The first tile from a column of a zoom on.
+    private static let nextTile =
+        "SELECT tile_column, tile_row FROM tiles WHERE zoom_level = ? AND tile_column >= ? "
+        + "ORDER BY tile_column, tile_row LIMIT 1"
+
     /// Finds the extent of each zoom, column by column: with an index that is fast.
     private mutating func walk(_ database: Database, _ zooms: ClosedRange<Int>, isExact: Bool) {
-        let next = database.query(
-            "SELECT tile_column, tile_row FROM tiles WHERE zoom_level = ? AND tile_column >= ? "
-                + "ORDER BY tile_column, tile_row LIMIT 1",
-            steps: Self.slowSteps
-        )
+        let next = database.query(Self.nextTile, steps: Self.slowSteps)
         let last = database.query(
             "SELECT tile_column, tile_row FROM tiles WHERE zoom_level = ? AND tile_column = ? "
                 + "ORDER BY tile_row DESC LIMIT 1",
@@ -198,10 +191,7 @@ struct MBTilesSurvey {
             "SELECT tile_data, tile_column, tile_row FROM tiles WHERE zoom_level = ? AND tile_column = ? "
                 + "AND tile_row >= ? ORDER BY tile_row LIMIT 1"
         )
-        let next = database.query(
-            "SELECT tile_column, tile_row FROM tiles WHERE zoom_level = ? AND tile_column >= ? "
-                + "ORDER BY tile_column, tile_row LIMIT 1"
-        )
+        let next = database.query(Self.nextTile)
         guard let query, let next else { return [] }
         let columns = TileSizeSamples.spread(count, over: extent.columns.count).map { extent.columns.lowerBound + $0 }
         let each = (count + columns.count - 1) / columns.count

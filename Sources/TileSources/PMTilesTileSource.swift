@@ -4,9 +4,8 @@ public import TileCache
 ///
 /// PNG, JPEG or WebP. Opening takes one request for the header and the root directory and, unless the tile size is set,
 /// one for the first tiles and some for what they do not tell; a tile takes one, and one more for the first of a leaf
-/// directory. A server needs `Range` and is read as
-/// ``HTTPTileOptions`` say. If the file changes, tiles fail with ``TileLoadFailureCause/changed`` and ``warning`` says
-/// so; open it again. The file is untrusted.
+/// directory. A server needs `Range` and is read as ``HTTPTileOptions`` say. If the file changes, tiles fail with
+/// ``TileLoadFailureCause/changed`` and ``warning`` says so; open it again. The file is untrusted.
 public final class PMTilesTileSource: TileSource, TileDecoder, MemoryReportingSource, PyramidTileSource {
     /// The file or address.
     public let name: String
@@ -136,7 +135,7 @@ public final class PMTilesTileSource: TileSource, TileDecoder, MemoryReportingSo
                 // Before the request is completed: what it holds counts until then.
                 let image = archive.decompressed(bytes, hold: client.hold)
                 guard !image.isNothing else {
-                    delivery.counter.count { $0.absent += 1 }
+                    delivery.counter.countAbsent(subject)
                     return request.completeAbsent(freshness: archive.reader.isStorable ? nil : .notStored)
                 }
                 request.complete { pixels in
@@ -164,7 +163,7 @@ public final class PMTilesTileSource: TileSource, TileDecoder, MemoryReportingSo
             let place = ImagePlacement(tileSize: tileSize)
             let image = archive.decompressed(bytes)
             guard !image.isNothing else {
-                delivery.counter.count { $0.absent += 1 }
+                delivery.counter.countAbsent(subject(of: tile))
                 return .absent
             }
             let failure = delivery.write(image, place, of: subject(of: tile), into: &pixels)

@@ -156,7 +156,7 @@ struct TIFFPages {
                 )
                 continue
             }
-            guard let scale = filled ?? overviews.take(width: page.width, height: page.height) else { continue }
+            let scale = filled ?? overviews.take(width: page.width, height: page.height) ?? quotient
             levels.append(Level(page: page, scale: scale, isFilled: filled != nil))
         }
     }

@@ -21,8 +21,8 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
 
     /// Forms of an address, for messages.
     public static let forms =
-        "mbtiles:FILE, xyz:DIR, tms:DIR, zyx:DIR (or xyz@2x:DIR, mbtiles:FILE#rows=top), dzi:FILE, image:FILE, pmtiles:FILE or URL, tiff:FILE or "
-        + "URL, iiif:URL, wmts:URL, or http:TEMPLATE"
+        "mbtiles:FILE, xyz:DIR, tms:DIR, zyx:DIR (or xyz@2x:DIR, mbtiles:FILE#rows=top), dzi:FILE, image:FILE, "
+        + "pmtiles:FILE or URL, tiff:FILE or URL, iiif:URL, wmts:URL, or http:TEMPLATE"
 
     /// Ends of an MBTiles file's address that choose the order of its rows.
     private static let rowEnds: [(text: String, rows: TileRowOrder)] = [
@@ -31,8 +31,7 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
 
     /// Parses an address; `nil` if it has none of the ``forms``.
     public init?(_ text: String) {
-        let lower = text.lowercased()
-        if lower.hasPrefix("http://") || lower.hasPrefix("https://") {
+        if HTTPAddress.begins(text) {
             self = .http(text)
             return
         }

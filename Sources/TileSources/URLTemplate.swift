@@ -14,8 +14,7 @@ struct URLTemplate: Hashable, Sendable {
 
     /// Parses `http://server/{z}/{x}/{y}.png`; `{-y}` counts rows from the bottom.
     init(_ text: String) throws(TileSourceError) {
-        let lower = text.lowercased()
-        guard lower.hasPrefix("http://") || lower.hasPrefix("https://") else {
+        guard HTTPAddress.begins(text) else {
             throw TileSourceError(text, "an address that begins with http:// or https:// was expected")
         }
         guard !text.utf8.contains(where: { $0 <= 32 || $0 >= 127 }) else {

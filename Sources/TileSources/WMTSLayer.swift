@@ -231,7 +231,7 @@ struct WMTSLayer: Equatable {
     }
 
     private static func check(_ place: String, _ fields: WMTSFields) throws(TileSourceError) {
-        guard ByteRangeReader.isAddress(place), place.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else {
+        guard HTTPAddress.begins(place), place.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else {
             throw fields.failure(
                 "an address of http or https was expected, of ASCII characters without spaces, "
                     + "not \"\(place.withoutPasswords.prefix(100))\""

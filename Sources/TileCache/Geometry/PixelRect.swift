@@ -62,7 +62,7 @@ public struct PixelRect: Hashable, Sendable {
     }
 
     /// The smallest rectangle around both.
-    func union(_ other: PixelRect) -> PixelRect {
+    package func union(_ other: PixelRect) -> PixelRect {
         PixelRect(
             minX: min(minX, other.minX),
             minY: min(minY, other.minY),
