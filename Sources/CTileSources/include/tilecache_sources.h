@@ -98,7 +98,8 @@ typedef struct tilecache_source_layer_info {
     tilecache_rectangle contents;
     /** Number of levels. */
     int64_t level_count;
-    /** Tiles requested from the source; of those, tiles that do not exist. */
+    /** Requests of tiles, of which one that has failed or was put off is requested again; those of tiles that do not
+     *  exist. */
     int64_t loads, absent;
     /** Failures. For a server, each failed attempt counts. */
     int64_t failures;
