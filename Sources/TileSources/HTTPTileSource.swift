@@ -7,8 +7,8 @@ public import TileCache
 /// One thread fetches, on a bounded number of reused connections; other threads decode. Cancels unwanted requests.
 /// Retries transient failures with back-off, a bounded number of times; after that the cache retries with its own
 /// back-off. A server that refuses requests (429, 503) or cannot be reached is asked less often, by all sources together
-/// (``HTTPTileOptions/retries``). If a tile is needed again, its answer's `ETag` or `Last-Modified` makes the request conditional. Encoded
-/// bytes of tiles being fetched count against the cache's limit.
+/// (``HTTPTileOptions/retries``). If a tile is needed again, its answer's `ETag` or `Last-Modified` makes the request
+/// conditional. Encoded bytes of tiles being fetched count against the cache's limit.
 public final class HTTPTileSource: TileSource, TileDecoder, PyramidTileSource {
     /// The address with its places, or that of the description.
     public let name: String

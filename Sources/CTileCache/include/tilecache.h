@@ -476,8 +476,8 @@ TILECACHE_API tilecache_status tilecache_freshness_init(tilecache_freshness *fre
  * Reads the validators of the tile, in memory or in a store, that is to be confirmed, if there is one.
  *
  * If the tile is still valid, the source sets its new freshness and returns TILECACHE_OUTCOME_UNCHANGED. If the tile is
- * not in memory, the cache then reads it from its store on the same thread, which may take up to 2 s. Call this from within the function that
- * writes the pixels, on its thread. Set `cached->struct_size` first.
+ * not in memory, the cache then reads it from its store on the same thread, which may take up to 2 s. Call this from
+ * within the function that writes the pixels, on its thread. Set `cached->struct_size` first.
  *
  * @param cached receives the freshness of the stored tile if there is one.
  * @param is_cached receives whether there is one.
