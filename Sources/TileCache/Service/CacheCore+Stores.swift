@@ -53,8 +53,13 @@ extension CacheCore {
         notes.change { $0.freshness = renewed }
         if let tiers = layer.tiers {
             let key = tiers.key(of: ticket.key.coordinate)
-            for store in tiers.stores where store.presence(of: key) != .absent {
-                if renewed == .notStored { store.remove([key]) } else { store.renew(key, renewed) }
+            for (index, store) in tiers.stores.enumerated() {
+                if renewed == .notStored {
+                    if store.presence(of: key) != .absent { store.remove([key]) }
+                } else if values.sameIn >> UInt32(index) & 1 == 1 {
+                    // Entries that were not read may have other bytes, which the source has not confirmed.
+                    store.renew(key, renewed)
+                }
             }
         }
         return .unchanged

@@ -7,6 +7,8 @@ final class LoadNotes: Sendable {
         var isHeld = false
         /// Otherwise the store that has the entry.
         var cachedIn = 0
+        /// Stores whose entries have the validators of the pixels in memory. Bit n is store n.
+        var sameIn: UInt32 = 0
         /// Freshness of the source's answer; `nil` if it never expires.
         var freshness: TileStoreFreshness?
         /// Time of the request to the source, if there was one.
@@ -21,7 +23,7 @@ final class LoadNotes: Sendable {
         /// Notes an entry that has to be revalidated. The pixels in memory are asked for if they are the same.
         mutating func note(cached entry: TileStoreFreshness, in store: Int) {
             let isSame = entry.entityTag == cached?.entityTag && entry.lastModified == cached?.lastModified
-            guard !isHeld || !isSame else { return }
+            if isHeld, isSame { return sameIn |= 1 << UInt32(store) }
             (cached, cachedIn, isHeld) = (entry, store, false)
         }
     }

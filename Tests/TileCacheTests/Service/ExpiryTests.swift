@@ -207,6 +207,24 @@ import Testing
         #expect(entry.freshness.expires == Self.start + 9 && entry.freshness.entityTag == "a")
     }
 
+    /// Another process may have put other bytes into a store. What the source confirms are the pixels in memory.
+    @Test(arguments: [true, false], [nil, "w"] as [String?])
+    func aConfirmationLeavesOtherEntries(isBlocking: Bool, tag: String?) throws {
+        let stores = [MemoryStore(), MemoryStore()]
+        let scene = try Scene(isBlocking: isBlocking, stores: stores)
+        scene.need(0..<1)
+        var other = try #require(stores[1].all.first).entry
+        other.kind = .absent
+        other.freshness.entityTag = tag
+        #expect(stores[1].put(other, cost: .zero) == .accepted)
+        // It does not answer: its entry is not known.
+        stores[1].misses = tag == nil ? nil : .late
+        scene.pass(seconds: 3.1)
+        #expect(scene.server.confirmed == 1 && stores.map(\.renewals) == [1, 0])
+        #expect(stores[0].all.first?.entry.freshness.expires == Self.start + 6)
+        #expect(stores[1].all.first?.entry.freshness == other.freshness)
+    }
+
     /// Invalidated tiles are loaded as such, and a load in flight does not confirm them.
     @Test func anInvalidationCountsMore() throws {
         let scene = try Scene()

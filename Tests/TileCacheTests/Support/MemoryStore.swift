@@ -15,6 +15,7 @@ final class MemoryStore: DistantStore {
         var memorySize = ByteCount.bytes(0)
         var allowances: [Int: Int] = [:]
         var answer = TileStorePut.accepted
+        var misses: TileStoreMiss?
         var knowsAbsences = true
         var whileGetting: (@Sendable () -> Void)?
         var afterReading: (@Sendable () -> Void)?
@@ -47,6 +48,11 @@ final class MemoryStore: DistantStore {
     var answer: TileStorePut {
         get { state.withLock { $0.answer } }
         set { state.withLock { $0.answer = newValue } }
+    }
+    /// What each look-up ends with. Default: nil, the entry.
+    var misses: TileStoreMiss? {
+        get { state.withLock { $0.misses } }
+        set { state.withLock { $0.misses = newValue } }
     }
     var knowsAbsences: Bool {
         get { state.withLock { $0.knowsAbsences } }
@@ -144,6 +150,7 @@ final class MemoryStore: DistantStore {
             state.gets[key, default: 0] += 1
             return (state.entries[key], state.generations[key.namespace] ?? 0)
         }
+        if let misses { return misses }
         guard let bytes else { return .absent }
         let hook = afterReading
         afterReading = nil

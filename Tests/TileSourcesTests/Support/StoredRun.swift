@@ -88,6 +88,8 @@ final class StoredRun {
             )
         var configuration = TileCache.Configuration(byteLimit: .mebibytes(32))
         configuration.wallClock = { clock.now }
+        // In memory a second lasts a thousand: nothing expires there during a run, however slow the machine is.
+        configuration.clock = { MonotonicTime.now.nanoseconds / 1000 }
         cache = try TileCache(configuration)
         layer = try self.source.addLayer(to: cache, stores: [wrap(store)])
         view = cache.makeView(layers: [layer], selection: TileLevelSelection(), policy: { NoPrefetch() })
