@@ -69,37 +69,41 @@ final class DiskFolder: Sendable {
         // Released when the process ends, however it ends.
         guard use != .without, flock(file, (use == .shared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0 else { return }
         let reason = errno
-        if reason == EWOULDBLOCK { throw .inUse(path: path) }
         // A read-only file system may have no locks.
-        if writing != EROFS { throw .inaccessible(path: path, reason: String(cString: strerror(reason))) }
+        if reason == EWOULDBLOCK || writing != EROFS { throw Self.failure(reason, path) }
+    }
+
+    /// Why the folder's lock is not taken.
+    private static func failure(_ code: Int32, _ path: String) -> TileDiskStoreError {
+        code == EWOULDBLOCK ? .inUse(path: path) : .inaccessible(path: path, reason: String(cString: strerror(code)))
     }
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
     private var descriptor: Int32 { lock.withLock { $0 } }
 
-    /// Whether the folder is still this store's. Its lock is taken anew if the file was deleted.
-    func keepLock() -> Bool {
+    /// Takes the lock anew if its file was deleted. Throws if the folder is not this store's any more.
+    func keepLock() throws(TileDiskStoreError) {
         var (held, present) = (stat(), stat())
         if fstat(descriptor, &held) == 0, stat(resolvedPath + "/lock", &present) == 0,
             (held.st_dev, held.st_ino) == (present.st_dev, present.st_ino)
         {
-            return true
+            return
         }
         // The folder may have been deleted, too.
         _ = mkdir(resolvedPath, 0o777)
         let file = open(resolvedPath + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
-        guard file >= 0 else { return false }
+        guard file >= 0 else { throw Self.failure(errno, path) }
         guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
+            let reason = errno
             close(file)
-            return false
+            throw Self.failure(reason, path)
         }
         let old = lock.withLock { descriptor in
             defer { descriptor = file }
             return descriptor
         }
         close(old)
-        return true
     }
 
     /// Releases the lock. The files are not used after that.

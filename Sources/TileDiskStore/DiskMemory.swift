@@ -3,7 +3,7 @@ import TileCache
 /// How a store divides the memory that it is allowed: connections, a transaction, lists, and the buffer of writes.
 ///
 /// Connections, transactions and lists have their full size, a half, a quarter or an eighth of it: the largest that fits
-/// beside the buffer. An eighth is the least.
+/// beside half of the buffer's part. An eighth is the least.
 struct DiskMemory: Equatable {
     /// Statements, schema and small allocations of a connection, measured.
     static let connectionBytes = 192 << 10

@@ -74,8 +74,8 @@ final class ReaderPool: Sendable {
 
     /// - Parameters:
     ///   - capacity: Number of connections.
-    ///   - pages: Pages that each keeps. Default: 24.
-    init(path: String, vfs: String?, capacity: Int, pages: Int = 24) {
+    ///   - pages: Pages that each keeps.
+    init(path: String, vfs: String?, capacity: Int, pages: Int) {
         self.path = path
         self.vfs = vfs
         state = Lock(State(size: (capacity, pages)))

@@ -39,8 +39,7 @@ enum DiskSchema {
     static func configure(_ connection: SQLConnection) throws(SQLFailure) {
         for setting in [
             "synchronous = OFF", "journal_mode = TRUNCATE", "mmap_size = 0", "temp_store = MEMORY",
-            "cache_spill = OFF", "secure_delete = OFF",
-            "cell_size_check = ON",
+            "cache_spill = OFF", "secure_delete = OFF", "cell_size_check = ON",
         ] { try connection.run("PRAGMA \(setting)") }
     }
 

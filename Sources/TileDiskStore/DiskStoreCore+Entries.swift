@@ -100,7 +100,7 @@ extension DiskStoreCore {
                 state.counts.refused += 1
                 return .refused
             }
-            if !state.buffer.hasRoom(for: entry.payload.count) {
+            if !state.buffer.hasRoom(for: entry.payload.count, of: entry.key) {
                 state.counts.dropped += 1
                 return .dropped
             }
@@ -112,7 +112,7 @@ extension DiskStoreCore {
             state.withLock { $0.counts.refused += 1 }
             return .refused
         }
-        let (result, mustSchedule, isShort) = state.withLock { state -> (TileStorePut, Bool, Bool) in
+        let (result, mustSchedule, mustQueue) = state.withLock { state -> (TileStorePut, Bool, Bool) in
             guard !state.isClosed else {
                 state.counts.refused += 1
                 return (.refused, false, false)
@@ -125,9 +125,9 @@ extension DiskStoreCore {
             state.largestEntry = max(state.largestEntry, write.byteCount)
             // A buffer that memory keeps small does not collect entries for the whole delay.
             let isShort = state.buffer.capacity < options.writeBuffer.bytes && state.buffer.isHalfFull
-            return (.accepted, state.claimDrain(), isShort)
+            return (.accepted, !isShort && state.claimDrain(), isShort && state.claimEarlyDrain())
         }
-        if isShort { drainSoon() } else if mustSchedule { scheduleDrain() }
+        if mustQueue { queueDrain() } else if mustSchedule { scheduleDrain() }
         return result
     }
 

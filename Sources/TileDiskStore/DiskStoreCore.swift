@@ -12,11 +12,11 @@ final class DiskStoreCore: @unchecked Sendable {
     /// All writing happens here.
     let queue = DispatchQueue(label: "TileDiskStore")
     /// Used on the queue only. `nil` if the store is closed, or damaged files could not be replaced.
-    private var writer: DiskWriter?
+    var writer: DiskWriter?
     /// A filter that is being built, and the last entry that it has. Used on the queue only.
-    private var building: (filter: CuckooFilter, last: Int64?)?
+    var building: (filter: CuckooFilter, last: Int64?)?
     /// Before a step of it that failed is tried again. Used on the queue only.
-    private var filterPause = RetryPause()
+    var filterPause = RetryPause()
     /// Evictions of writers before the present one. Used on the queue only.
     private var earlierEvictions = 0
     /// Whether the files are replaced once there is a writer again; otherwise they are kept, as another store's. Used on
@@ -30,8 +30,6 @@ final class DiskStoreCore: @unchecked Sendable {
     var freeBytes: () -> Int
 
     private static let batchBytes = 1 << 20
-    /// Entries that are added to the filter in one step; writes run between the steps.
-    private static let buildStep = 4096
 
     init(path: String, limit: Int, options: TileDiskStoreOptions) throws(TileDiskStoreError) {
         try options.check(limit: limit)
@@ -98,53 +96,30 @@ final class DiskStoreCore: @unchecked Sendable {
     /// Writes the next batch once entries have been collected for a while.
     func scheduleDrain() {
         queue.asyncAfter(deadline: .now() + .nanoseconds(Int(min(options.writeDelay.nanoseconds, 1 << 50)))) {
-            [weak self] in self?.drain()
+            [weak self] in
+            self?.state.withLock { $0.isDrainScheduled = false }
+            self?.drain()
         }
     }
 
     /// Writes the next batch as soon as other work on the queue permits.
-    func drainSoon() { queue.async { [weak self] in self?.drain() } }
+    func queueDrain() {
+        queue.async { [weak self] in
+            self?.state.withLock { $0.isDrainQueued = false }
+            self?.drain()
+        }
+    }
 
     /// Writes one batch. Other work runs before the next.
     private func drain() {
         writeBatch()
         // A larger entry may have come.
         fitMemory()
-        let (isFull, isEmpty) = state.withLock { state in
-            state.isDrainScheduled = !state.buffer.isEmpty
-            return (state.buffer.byteCount >= Self.batchBytes, state.buffer.isEmpty)
+        let (mustQueue, mustSchedule) = state.withLock { state in
+            let isFull = state.buffer.byteCount >= Self.batchBytes
+            return (isFull && state.claimEarlyDrain(), !isFull && !state.buffer.isEmpty && state.claimDrain())
         }
-        if isFull { queue.async { [weak self] in self?.drain() } } else if !isEmpty { scheduleDrain() }
-    }
-
-    /// Divides the memory anew, if it has to be. On the queue.
-    func fitMemory() {
-        let (now, wanted) = state.withLock { ($0.memory, $0.wantedMemory(options)) }
-        guard now != wanted else { return }
-        state.withLock { state in
-            state.shrink(to: wanted)
-            // What grows counts before it is used, what shrinks until it is given back.
-            if wanted.divisor < now.divisor { state.memory = wanted }
-        }
-        // The log may have more uses than it may keep.
-        if state.withLock({ $0.hits.isFull }), writer?.connection.isReadOnly == false { storeUses() }
-        pool.resize(connections: wanted.readers, pages: wanted.readerPages)
-        guard let writer else { return }
-        // A connection that fails at this fails at the next write, too.
-        guard (try? writer.setMemory(wanted)) != nil else { return }
-        state.withLock { $0.memory = wanted }
-    }
-
-    /// Sets what a cache allows, and divides the memory anew. Waits a little: other work on the queue may take minutes.
-    func allow(_ bytes: Int?, to user: Int) {
-        let mustFit = state.withLock { state in
-            state.allowances[user] = bytes
-            return !state.isClosed && state.wantedMemory(options) != state.memory
-        }
-        guard mustFit else { return }
-        let work = DispatchWorkItem { [self] in fitMemory() }
-        queue.async(execute: work)
-        _ = work.wait(timeout: .now() + .milliseconds(200))
+        if mustQueue { queueDrain() } else if mustSchedule { scheduleDrain() }
     }
 
     /// Writes what is buffered now. Other work runs between the batches.
@@ -188,12 +163,14 @@ final class DiskStoreCore: @unchecked Sendable {
         if state.withLock({ $0.hits.isFull }) { storeUses() }
     }
 
-    private func storeUses() {
+    func storeUses() {
         let uses = state.withLock { $0.hits.take() }
         attempt { writer throws(SQLFailure) in try writer.store(uses) }
     }
 
     /// Runs work on the database, and counts its failure. Returns whether it succeeded.
+    ///
+    /// `false` without a try if the database could not be opened again: the next batch of entries tries that.
     ///
     /// - Parameters:
     ///   - isWriting: Whether new entries are refused for a while after a failure.
@@ -207,10 +184,12 @@ final class DiskStoreCore: @unchecked Sendable {
     ) -> Bool {
         guard let writer else { return false }
         // The lock's file may have been deleted. Another store may have the folder since.
-        if isWriting, !folder.isReadOnly, !folder.keepLock() {
-            state.withLock { $0.fail("\(TileDiskStoreError.inUse(path: folder.path))") }
-            reset(replacing: false)
-            return false
+        if isWriting, !folder.isReadOnly {
+            do { try folder.keepLock() } catch {
+                state.withLock { $0.fail("\(error)") }
+                reset(replacing: false)
+                return false
+            }
         }
         writer.note(freeBytes: freeBytes())
         let commits = writer.commits
@@ -239,7 +218,9 @@ final class DiskStoreCore: @unchecked Sendable {
                 if error.kind == .readOnly { state.isReadOnly = true }
                 state.pause.fail(at: now)
             }
-            if error.kind == .damaged, replacesDamage { reset(replacing: true) }
+            if error.kind == .moved || error.kind == .damaged, replacesDamage {
+                reset(replacing: error.kind == .damaged)
+            }
             // A damaged page number beyond the maximum of pages is the same error as a full disk. A disk with less room
             // than a transaction may need is full, and a check of all pages would find nothing.
             writer.note(freeBytes: freeBytes())
@@ -253,11 +234,12 @@ final class DiskStoreCore: @unchecked Sendable {
 
     /// Opens the database anew; damaged or deleted files are replaced by empty ones. Generations are kept.
     ///
-    /// What another store or another program has put in their place is kept. The store has no entries then, and tries
-    /// again with the next writes.
+    /// A store's database that has been put in their place is used as it is. That of another program or a later version,
+    /// and another store's, is kept: the store has no entries then, and tries again with the next writes.
     private func reset(replacing: Bool) {
         guard !folder.isReadOnly else { return }
         let (limit, memory) = state.withLock { ($0.limit, $0.memory) }
+        var isEmpty = true
         pool.whileClosed(forever: false) {
             if let writer {
                 earlierEvictions += writer.evictions
@@ -267,111 +249,38 @@ final class DiskStoreCore: @unchecked Sendable {
             building = nil
             var fresh: DiskWriter?
             var failure: String?
-            replacesFiles = replacing
-            // After the lock was deleted, too, another store may have the folder.
-            if folder.keepLock() {
-                do {
-                    if replacing { try Self.removeFiles(folder, options) }
-                    fresh = try Self.open(folder, limit: limit, options: options, memory)
-                } catch {
-                    failure = (error as? SQLFailure)?.message ?? "\(error)"
-                    if (error as? SQLFailure)?.kind == .damaged { replacesFiles = true }
-                }
-            } else {
-                replacesFiles = false
+            replacesFiles = false
+            do {
+                // After the lock was deleted, too, another store may have the folder.
+                try folder.keepLock()
+                replacesFiles = replacing
+                if replacing { try Self.removeFiles(folder, options) }
+                isEmpty = !folder.hasDatabase
+                fresh = try Self.open(folder, limit: limit, options: options, memory)
+            } catch {
+                failure = (error as? SQLFailure)?.message ?? "\(error)"
+                if (error as? SQLFailure)?.kind == .damaged { replacesFiles = true }
             }
             let now = MonotonicTime.now
-            state.withLock { state in
-                if fresh != nil, replacing { state.counts.resets += 1 }
+            state.withLock { [isEmpty] state in
+                if fresh != nil, isEmpty { state.counts.resets += 1 }
                 if let failure { state.lastFailure = failure }
                 state.isLost = fresh == nil
                 state.counts.entries = 0
                 state.hits = HitLog(most: state.hits.most)
                 // An empty store has an empty filter, and may be written at once.
-                state.filter = fresh == nil || replacing ? CuckooFilter(expecting: 0) : nil
+                state.filter = fresh == nil || isEmpty ? CuckooFilter(expecting: 0) : nil
                 if fresh == nil { state.pause.fail(at: now) } else { state.pause.succeed() }
                 state.isReadOnly = fresh == nil
             }
             if let fresh { install(fresh) }
         }
-        if writer != nil, !replacing { queue.async { self.buildFilter() } }
+        if writer != nil, !isEmpty { queue.async { self.buildFilter() } }
         let generations = state.withLock { $0.generations }
         for (name, generation) in generations where generation > 0 {
             // Damage of a new file: another one would be no better.
             attempt(replacesDamage: false) { writer throws(SQLFailure) in try writer.raise(name, to: generation) }
         }
-    }
-
-    private func apply(_ changes: [DiskChange]) {
-        var isFull = false
-        func change(_ filter: inout CuckooFilter, _ change: DiskChange) {
-            switch change {
-            case .added(let id): if !filter.insert(id) { isFull = true }
-            case .removed(let id): filter.remove(id)
-            }
-        }
-        if let (begun, last) = building {
-            var filter = begun
-            building = nil
-            // What is further on in the table is found there.
-            for item in changes where last.map({ item.place <= $0 }) ?? false { change(&filter, item) }
-            building = isFull ? nil : (filter, last)
-            if isFull { queue.async { self.buildFilter() } }
-        }
-        let entries = writer?.entries
-        let mustBuild = state.withLock { state in
-            state.counts.entries = entries
-            for case .removed(let id) in changes { state.hits.remove(id) }
-            guard state.filter != nil else { return false }
-            for item in changes { change(&state.filter!, item) }
-            guard isFull || state.filter!.isSparse else { return false }
-            state.filter = nil
-            return true
-        }
-        if mustBuild { queue.async { self.buildFilter() } }
-    }
-
-    /// Begins a new filter. It is built in steps of a few thousand entries, between which writes run.
-    func buildFilter() {
-        guard let writer, building == nil else { return }
-        let filter = CuckooFilter(expecting: writer.entries)
-        state.withLock { state in
-            state.filter = nil
-            state.buildingBytes = filter.byteCount
-        }
-        building = (filter, nil)
-        continueFilter()
-    }
-
-    /// Adds the next entries. After a failure, the same ones are tried again after a pause.
-    func continueFilter() {
-        guard var (filter, last) = building else { return }
-        building = nil
-        var ids: [UInt64] = []
-        let isRead = attempt(isWriting: false) { writer throws(SQLFailure) in
-            ids = try writer.ids(after: last, limit: Self.buildStep)
-        }
-        guard isRead else {
-            // Damaged files may have been replaced: there is a filter then.
-            guard state.withLock({ $0.filter == nil }) else { return state.withLock { $0.buildingBytes = 0 } }
-            building = (filter, last)
-            filterPause.fail(at: .now)
-            return queue.asyncAfter(deadline: .now() + .nanoseconds(Int(filterPause.length))) {
-                [weak self] in self?.continueFilter()
-            }
-        }
-        filterPause.succeed()
-        var hasRoom = true
-        for id in ids where hasRoom { hasRoom = filter.insert(id) }
-        // No room: there are more entries than the counter states, which is damaged. Without a filter presence is unknown.
-        guard hasRoom else { return state.withLock { $0.buildingBytes = 0 } }
-        guard ids.count == Self.buildStep else {
-            let complete = filter
-            return state.withLock { $0.filter = complete }
-        }
-        last = ids.last.map { Int64(bitPattern: $0) }
-        building = (filter, last)
-        queue.async { self.continueFilter() }
     }
 
     /// Writes what is buffered and closes all connections. Does nothing the second time.
@@ -397,14 +306,6 @@ final class DiskStoreCore: @unchecked Sendable {
                 state.buildingBytes = 0
                 state.hits = HitLog(most: state.hits.most)
             }
-        }
-    }
-}
-
-extension DiskChange {
-    fileprivate var place: Int64 {
-        switch self {
-        case .added(let id), .removed(let id): Int64(bitPattern: id)
         }
     }
 }

@@ -23,7 +23,10 @@ struct DiskStoreState {
     var isOpenedReadOnly = false
     /// Whether that, or the last write failed because the file cannot be written.
     var isReadOnly = false
+    /// Whether a drain is to begin after a delay.
     var isDrainScheduled = false
+    /// Whether a drain waits on the queue.
+    var isDrainQueued = false
     /// Whether the files are being checked, or are to be.
     var isVerifying = false
     /// Bytes that look-ups lend at present.
@@ -69,6 +72,12 @@ struct DiskStoreState {
     mutating func claimDrain() -> Bool {
         defer { isDrainScheduled = true }
         return !isDrainScheduled
+    }
+
+    /// Notes that a drain is queued. Returns whether it is for the caller to queue it.
+    mutating func claimEarlyDrain() -> Bool {
+        defer { isDrainQueued = true }
+        return !isDrainQueued
     }
 
     mutating func fail(_ message: String) {

@@ -13,8 +13,10 @@ import TileCache
 struct SQLFailure: Error {
     /// What a failure means for the store.
     enum Kind {
-        /// The files are damaged, deleted, or no store.
+        /// The files are damaged, or no store.
         case damaged
+        /// The file has been deleted, or another one is in its place.
+        case moved
         /// Nothing can be written any more.
         case readOnly
         /// There is no room, in the file or on the disk.
@@ -41,8 +43,8 @@ struct SQLFailure: Error {
             case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT, SQLITE_ERROR, SQLITE_SCHEMA, SQLITE_CONSTRAINT,
                 SQLITE_MISMATCH, SQLITE_INTERNAL, SQLITE_TOOBIG, SQLITE_RANGE, SQLITE_EMPTY:
                 .damaged
-            // SQLITE_READONLY_DBMOVED: the file has been deleted or replaced.
-            case SQLITE_READONLY: code == SQLITE_READONLY | 4 << 8 ? .damaged : .readOnly
+            // SQLITE_READONLY_DBMOVED.
+            case SQLITE_READONLY: code == SQLITE_READONLY | 4 << 8 ? .moved : .readOnly
             case SQLITE_FULL: .full
             case SQLITE_BUSY, SQLITE_LOCKED: .busy
             // SQLITE_IOERR_NOMEM says nothing about the file.

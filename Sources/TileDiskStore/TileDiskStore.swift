@@ -153,7 +153,7 @@ public final class TileDiskStore: TileStore {
         }
     }
 
-    /// Sets the memory that a cache allows. The least of all caches' counts.
+    /// Sets the memory that a cache allows. If several caches use the store, the least that one of them allows counts.
     ///
     /// With 11 MiB and the write buffer, the store has all that its options say (tiles of 256 KiB). With less, it has fewer
     /// readers, smaller page caches and transactions, and a smaller buffer: down to 3.3 MiB, which it always takes.

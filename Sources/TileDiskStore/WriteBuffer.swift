@@ -40,7 +40,7 @@ struct WriteBuffer {
     private static let overhead = 256
     private static let mostRenewals = 1024
 
-    /// Bytes of entries that wait. A larger one is taken if it is alone.
+    /// Bytes of entries. One that is larger than that is taken if it is alone.
     var capacity: Int
     /// Bytes of all entries, those being written included.
     private(set) var byteCount = 0
@@ -50,6 +50,7 @@ struct WriteBuffer {
     /// Places in the order before the first that is in the array.
     private var passed = 0
     private var writing: [TileStoreKey: PendingWrite] = [:]
+    private var writingBytes = 0
     private var renewals: [TileStoreKey: TileStoreFreshness] = [:]
 
     init(capacity: Int) { self.capacity = capacity }
@@ -67,19 +68,21 @@ struct WriteBuffer {
     /// The newest copy of an entry that is not written yet.
     func write(of key: TileStoreKey) -> PendingWrite? { waiting[key] ?? writing[key] }
 
-    /// Whether an entry of some bytes may be added.
-    func hasRoom(for bytes: Int, replacing old: Int = 0) -> Bool {
-        byteCount == old || byteCount - old + bytes <= capacity
+    /// Whether an entry of some bytes may be added, or replace one of its key that waits.
+    func hasRoom(for bytes: Int, of key: TileStoreKey) -> Bool {
+        let others = byteCount - waitingBytes(of: key)
+        return others == 0 || others + bytes <= capacity
     }
 
+    private func waitingBytes(of key: TileStoreKey) -> Int { waiting[key].map(Self.size) ?? 0 }
+
     /// Whether what waits fills more than half of the buffer.
-    var isHalfFull: Bool { byteCount > capacity / 2 }
+    var isHalfFull: Bool { byteCount - writingBytes > capacity / 2 }
 
     /// Adds or replaces the entry of a key; `false` if there is no room.
     mutating func add(_ write: PendingWrite) -> Bool {
-        let old = waiting[write.key].map(Self.size) ?? 0
-        guard hasRoom(for: Self.size(of: write), replacing: old) else { return false }
-        byteCount += Self.size(of: write) - old
+        guard hasRoom(for: Self.size(of: write), of: write.key) else { return false }
+        byteCount += Self.size(of: write) - waitingBytes(of: write.key)
         if waiting.updateValue(write, forKey: write.key) == nil { order.append(write.key) }
         // A renewal was of the older entry.
         renewals[write.key] = nil
@@ -110,6 +113,7 @@ struct WriteBuffer {
             if let write = waiting.removeValue(forKey: order[first]) {
                 taken.append(write)
                 writing[write.key] = write
+                writingBytes += Self.size(of: write)
                 sum += write.byteCount
             }
             first += 1
@@ -126,7 +130,7 @@ struct WriteBuffer {
 
     /// Releases what was taken.
     mutating func finish() {
-        for write in writing.values { byteCount -= Self.size(of: write) }
-        writing = [:]
+        byteCount -= writingBytes
+        (writing, writingBytes) = ([:], 0)
     }
 }

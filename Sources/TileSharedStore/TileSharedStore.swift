@@ -73,7 +73,7 @@ public final class TileSharedStore: TileStore, DistantStore {
         return min(max(allowed - connectionBytes, options.largestEntry.bytes), options.writeBuffer.bytes)
     }
 
-    /// Sets the memory that a cache allows. The least of all caches' counts.
+    /// Sets the memory that a cache allows. If several caches use the store, the least that one of them allows counts.
     ///
     /// The buffer of writes keeps to what the connections leave, but has room for one entry. Connections keep their size,
     /// which ``TileSharedStoreOptions/connections`` and ``TileSharedStoreOptions/largestEntry`` determine.

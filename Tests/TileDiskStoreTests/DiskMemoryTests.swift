@@ -71,9 +71,14 @@ import TileCache
         let answers = (2..<5).map { number in
             store.put(MadeEntry.key(number), MadeEntry.bytes(MadeEntry.key(number), version: 1, count: 200_000))
         }
-        store.core.queue.resume()
         #expect(answers == [.accepted, .dropped, .dropped])
+        // A newer copy takes the place of the one that waits.
+        let newer = MadeEntry.bytes(MadeEntry.key(2), version: 2, count: 200_000)
+        #expect(store.put(MadeEntry.key(2), newer) == .accepted)
+        #expect(store.core.state.withLock { $0.isDrainQueued })
+        store.core.queue.resume()
         store.flush()
+        #expect(store.bytes(MadeEntry.key(2)) == newer)
         #expect(store.put(MadeEntry.key(6), MadeEntry.bytes(MadeEntry.key(6), version: 1, count: 1 << 20)) == .accepted)
         store.flush()
         for number in [1, 2, 6] { #expect(store.bytes(MadeEntry.key(number)) != nil, "entry \(number)") }
@@ -87,6 +92,42 @@ import TileCache
         store.close()
         store.limitMemory(to: .bytes(0), for: 1)
         #expect(store.statistics.memorySize < .kibibytes(64))
+    }
+
+    /// Under a steady flow, a small buffer is written once for what waits, not once for each entry.
+    @Test func oneDrainIsQueuedAtATime() throws {
+        var state = DiskStoreState(limit: 4 << 20, options: .test())
+        var claims = [state.claimEarlyDrain(), state.claimEarlyDrain(), state.claimDrain(), state.claimDrain()]
+        state.isDrainQueued = false
+        claims += [state.claimEarlyDrain(), state.claimDrain()]
+        #expect(claims == [true, false, true, false, true, false])
+
+        func write(_ number: Int) throws -> PendingWrite {
+            let bytes = [UInt8](repeating: 1, count: 2000)
+            return try bytes.withUnsafeBytes { payload in
+                let entry = TileStoreEntry(
+                    key: MadeEntry.key(number),
+                    shape: MadeEntry.shape,
+                    generation: 0,
+                    freshness: TileStoreFreshness(stored: 1),
+                    kind: .encoded,
+                    payload: payload
+                )
+                return try #require(PendingWrite(entry, cost: 1))
+            }
+        }
+        var buffer = WriteBuffer(capacity: 8000)
+        var halfFull: [Bool] = []
+        for number in 0..<3 {
+            let isAdded = try buffer.add(write(number))
+            #expect(isAdded)
+            halfFull.append(buffer.isHalfFull)
+            // What is being written takes room, but does not wait.
+            if number == 1 { _ = buffer.take(bytes: 1 << 20) }
+        }
+        #expect(halfFull == [false, true, false] && buffer.byteCount > 6000)
+        buffer.finish()
+        #expect(!buffer.isHalfFull && (2000..<3000).contains(buffer.byteCount))
     }
 
     /// Uses beyond what a smaller log keeps are stored, not lost.

@@ -44,6 +44,25 @@ extension DiskRecoveryTests {
         #expect(again.bytes(MadeEntry.key(20)) != nil && again.generation(of: MadeEntry.namespaces[1]) == 1)
     }
 
+    /// The folder cannot be made again without the one above it: the cause is named, and is no other process.
+    @Test func aMissingParentIsNamed() throws {
+        let parent = ScratchFolder()
+        try FileManager.default.createDirectory(atPath: parent.path, withIntermediateDirectories: true)
+        let path = parent.path + "/store"
+        let store = try TileDiskStore(path: path, byteLimit: .mebibytes(4), options: .test())
+        Self.fill(store, 0..<8)
+        try FileManager.default.removeItem(atPath: parent.path)
+        let expected = TileDiskStoreError.inaccessible(path: path, reason: "No such file or directory")
+        for numbers in [8..<16, 16..<24] {
+            Self.fill(store, numbers)
+            #expect(store.lastFailure == "\(expected)" && store.isReadOnly && store.statistics.resets == 0)
+        }
+        try FileManager.default.createDirectory(atPath: parent.path, withIntermediateDirectories: true)
+        store.flush()
+        Self.fill(store, 24..<32)
+        #expect(!store.isReadOnly && store.statistics.resets == 1 && store.bytes(MadeEntry.key(31)) != nil)
+    }
+
     /// The lock was deleted too, and another store has the folder.
     @Test func filesOfAnotherStoreAreKept() throws {
         let folder = ScratchFolder()
@@ -95,7 +114,7 @@ extension DiskRecoveryTests {
         #expect(try Self.sql(folder, "SELECT count(*) FROM entry") == 32)
     }
 
-    /// Nobody else has the folder: the lock is taken anew, and nothing is lost.
+    /// No other store has the folder: the lock is taken anew, and nothing is lost.
     @Test func aDeletedLockIsTakenAnew() throws {
         let folder = ScratchFolder()
         let store = try Self.open(folder)
@@ -134,6 +153,24 @@ extension DiskRecoveryTests {
         store.flush()
         Self.fill(store, 24..<32)
         #expect(!store.isReadOnly && store.statistics.resets == 1 && store.bytes(MadeEntry.key(31)) != nil)
+    }
+
+    /// A backup, or one that was filled elsewhere.
+    @Test func aStoresDatabaseInPlaceOfARunningOnesIsUsed() throws {
+        let (folder, other) = (ScratchFolder(), ScratchFolder())
+        let store = try Self.open(folder)
+        Self.fill(store, 0..<8)
+        try Self.fill(Self.open(other), 100..<108)
+        try FileManager.default.removeItem(atPath: folder.database)
+        try FileManager.default.moveItem(atPath: other.database, toPath: folder.database)
+        // The first write finds it, and is lost.
+        Self.fill(store, 8..<16)
+        #expect(store.statistics.failures == 1 && store.statistics.resets == 0 && !store.isReadOnly)
+        store.completeFilter()
+        #expect(store.bytes(MadeEntry.key(103)) != nil && store.cause(MadeEntry.key(1)) == .absent)
+        Self.fill(store, 16..<24)
+        #expect(store.bytes(MadeEntry.key(20)) != nil && store.statistics.entries == 16)
+        #expect(try Self.sql(folder, "SELECT count(*) FROM entry") == 16)
     }
 
     @Test func aDatabaseOfAnotherProgramIsRefusedAndKept() throws {

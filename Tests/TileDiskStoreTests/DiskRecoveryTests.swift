@@ -209,7 +209,7 @@ import TileCache
         let folder = ScratchFolder()
         let disk = FaultyDisk()
         try Self.fill(Self.open(folder), 0..<8)
-        let pool = ReaderPool(path: folder.database, vfs: disk.name, capacity: 2)
+        let pool = ReaderPool(path: folder.database, vfs: disk.name, capacity: 2, pages: 24)
         let deadline = MonotonicTime.now.advanced(by: .seconds(600))
         let id = MadeEntry.key(1).clusteredHash
         var found = try pool.read(id, atMost: 99, until: deadline)
