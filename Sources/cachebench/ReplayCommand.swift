@@ -131,7 +131,7 @@ struct ReplayCommand: ParsableCommand {
                 progress: { progress.reached($0, part: $1, seconds: $2) },
                 noteLoad: noteLoad
             )
-            hooks.warn = { writeToStandardError("cachebench: \($0.withoutPasswords)\n") }
+            hooks.warn = { writeToStandardError("cachebench: \($0)\n") }
             do {
                 defer { progress.end() }
                 let result = try Replay(options, source: source, stores: stores).run(

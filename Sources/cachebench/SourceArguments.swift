@@ -24,7 +24,7 @@ struct SourceArguments: ParsableArguments {
     var maximumZoom: Int?
 
     @Option(
-        "Where row 0 is in a --source mbtiles:: top or bottom. Default: bottom, as the format says, unless its bounds tell.",
+        "Where row 0 of a --source mbtiles: is, top or bottom. Default: bottom, as the format says, unless its bounds tell.",
         OptionValue { text in
             switch text {
             case "top": return .fromTop

@@ -15,8 +15,8 @@ struct TuneCommand: ParsableCommand {
             loads took no time. With --store and --store-limits it suggests the limit of the first store as well: the \
             smallest store among results of equal memory limit. With --maximum-waste it suggests an effort as well.
 
-            If no limit meets the target, none is suggested: the report then says what each larger limit brings, and \
-            what one change of the other options does at the limit that comes nearest. Exit code 1 if so.
+            If no limit meets the target with all larger ones, none is suggested: the report then says what each larger \
+            limit brings, and what one change of the other options does at the limit that comes nearest. Exit code 1 if so.
 
             Examples:
               cachebench tune traces/ --target-hit-rate 0.95
@@ -145,7 +145,7 @@ struct TuneCommand: ParsableCommand {
             if report.interrupted { throw Interruption.end("this is what has been found so far") }
             try checks.check(JSONTree(encoding: report), baseline: baseline)
             if report.target != nil, report.suggested == nil {
-                writeToStandardError("cachebench: no limit meets the target\n")
+                writeToStandardError("cachebench: no limit is suggested\n")
                 throw ExitCode(1)
             }
         }

@@ -97,6 +97,41 @@ import Testing
         let shown = try report(try FolderTileSource(path: folder.path))
         #expect(shown.total.tileSource?.blankEnds == 0 && BlankWarning.text(shown) == nil)
     }
+
+    /// The known bounds of a set are a rectangle, and its tiles need not fill it. A view of a gap is rightly blank.
+    @Test func aGapBetweenTilesIsNoSilence() throws {
+        for place in ["3/0/0", "3/7/7"] { folder.write(TestImage(width: 64, height: 64).png, to: place + ".png") }
+        let source = try FolderTileSource(path: folder.path, options: TileSourceOptions(tileSize: 64))
+        let trace = """
+            # pan-trace: 1
+            # viewport: 48x48
+            # world: 512x512
+            # tile_size: 64
+            time_s,center_x,center_y,scale
+            0,32,32,1
+            1,32,32,1
+            1.1,480,32,1
+            1.2,480,32,1
+
+            """
+        let path = folder.write(Array(trace.utf8), to: "trace.csv")
+        var options = ReplayOptions()
+        (options.clock, options.loadLatency, options.memoryLimit) = (.real, nil, .bytes(8 << 20))
+        let replayed = ReplaySource(
+            address: "xyz:\(folder.path)",
+            pyramid: source.pyramid,
+            contents: source.contents,
+            addLayer: { try source.addLayer(to: $0, pyramid: $1, stores: $2) },
+            counts: { ReplaySourceCounts() },
+            warning: { source.warning }
+        )
+        var hooks = ReplayHooks()
+        // The view stays until its tile has come.
+        hooks.noteFrame = { cache, _ in #expect(settled { cache.statistics.loads.finished > 0 }) }
+        let result = try Replay(options, source: replayed).run(ReplayInput(path: path, options: options), hooks: hooks)
+        #expect(result.total.tileSource?.blankEnds == 0 && BlankWarning.text(result) == nil)
+        #expect(result.total.coverage.blank ?? 0 > 0)
+    }
 }
 
 /// Sets of files of the IIIF Image API that differ from what their description says.

@@ -80,6 +80,7 @@ struct RealReplay {
             if course.isStopped(after: frame) { break }
         }
         memory.sample()
+        warnings.check()
         let isBlank = last.map { endsBlank(view, at: $0, cache) } ?? false
         let bookkeepingBytes = finish(&course.tally, cache, layer, memory)
         cache.shutdown()
@@ -94,6 +95,8 @@ struct RealReplay {
     }
 
     /// Whether nothing is on the screen where the source has tiles. Waits a moment for what is still on its way.
+    ///
+    /// A set of tiles may have gaps. Once it has shown others, tiles that it does not have are no reason.
     private func endsBlank(_ view: TileView, at viewport: TileViewport, _ cache: TileCache) -> Bool {
         guard let source, viewport.mayShow(source.contents, wrapsX: source.pyramid.wrapsX), view.frame().isEmpty else {
             return false
@@ -103,11 +106,13 @@ struct RealReplay {
         while !hooks.shouldStop() {
             let waited = MonotonicTime.now.nanoseconds - begin
             view.update(viewport)
-            guard view.frame().isEmpty else { return false }
-            if waited > (cache.statistics.loadsInFlight > 0 ? 10_000_000_000 : 2_200_000_000) { break }
+            let (frame, figures) = (view.frame(), cache.statistics)
+            let isGap = frame.late.isEmpty && frame.unavailable.allSatisfy { $0.cause == .absent }
+            guard frame.isEmpty, !isGap || figures.loads.finished == 0 else { return false }
+            if waited > (figures.loadsInFlight > 0 ? 10_000_000_000 : 2_200_000_000) { return true }
             usleep(20_000)
         }
-        return true
+        return false
     }
 
     /// Name of the built-in world's tiles in stores.
@@ -170,9 +175,10 @@ private struct SourceWarnings {
 }
 
 extension TileViewport {
-    /// Whether a part of the world may be on the screen; all directions count for a rotated view.
+    /// Whether a part of the world may be within the rectangle around the screen.
     fileprivate func mayShow(_ part: PixelRect, wrapsX: Bool) -> Bool {
-        let (wide, high) = rotation == 0 ? (width, height) : (width + height, width + height)
+        let (cosine, sine) = (abs(cos(rotation)), abs(sin(rotation)))
+        let (wide, high) = (width * cosine + height * sine, width * sine + height * cosine)
         let (halfWidth, halfHeight) = (wide / scale / 2, high / scale / 2)
         let isInRows = center.y + halfHeight > part.minY && center.y - halfHeight < part.maxY
         return isInRows && (wrapsX || (center.x + halfWidth > part.minX && center.x - halfWidth < part.maxX))

@@ -1,15 +1,3 @@
-/// Warning before any figure if a source has shown nothing.
-package enum BlankWarning {
-    /// Text of the warning; `nil` if something was on the screen at the end of each trace.
-    package static func text(_ result: ReplayResult) -> String? {
-        guard let source = result.total.tileSource, source.blankEnds > 0 else { return nil }
-        let traces =
-            result.traces.count == 1 ? "" : " of \(count: source.blankEnds) of \(count: result.traces.count) traces"
-        let reason = source.blankReason ?? "\(source.address) has tiles there, and none has come yet"
-        return "nothing on the screen at the end\(traces): \(reason.printable)"
-    }
-}
-
 /// Warning before any rate if a limit does not hold one screen.
 enum LimitWarning {
     private static let shownLines = 6

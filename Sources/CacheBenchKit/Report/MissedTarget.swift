@@ -22,11 +22,21 @@ struct MissedTarget {
         isBlank ? "\(percent: blank) blank" : "\(percent: hitRate) hits"
     }
 
-    var title: String { "No memory limit reaches \(Self.wanted(report))" }
+    /// Whether limits meet the target that larger ones miss: chance, as far as the rule of the search goes.
+    private var isMetByChance: Bool { report.rows.contains { $0.meetsTarget == true && $0.shortfallBytes == 0 } }
+
+    var title: String {
+        // Larger limits may not have been tried.
+        "No memory limit \(report.interrupted ? "found so far " : "")\(isMetByChance ? "keeps" : "reaches") "
+            + Self.wanted(report)
+    }
 
     var reason: String {
-        "No limit tried reaches \(Self.wanted(report)). \(MemoryLimit.bytes(nearest.byteLimit).shown) comes nearest: "
-            + reached(nearest.hitRate, nearest.blank) + "."
+        let limit = MemoryLimit.bytes(nearest.byteLimit).shown
+        let (wanted, reached) = (Self.wanted(report), reached(nearest.hitRate, nearest.blank))
+        return isMetByChance
+            ? "\(limit) gives \(reached), but a larger limit misses \(wanted): it may be chance, and none is suggested."
+            : "No limit tried reaches \(wanted). \(limit) comes nearest: \(reached)."
     }
 
     /// Head and rows of the steps.
@@ -78,7 +88,7 @@ struct MissedTarget {
             style.bold("no limit suggested"),
             "nearest limit        \(limit)   \(percent: nearest.hitRate) hits, \(percent: nearest.blank) blank",
         ]
-        lines += wrapped(reason) + [""] + table(steps)
+        lines += TuneText.details(nearest, report, style) + wrapped(reason) + [""] + table(steps)
         if let conclusion {
             lines += ["", "\(limit) with one change:"] + table(changes) + wrapped(conclusion)
         }

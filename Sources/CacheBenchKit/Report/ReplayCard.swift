@@ -193,7 +193,7 @@ struct ReplayCard {
             row("memory", Figures.bytes(memory.peakBytes), "of \(bytes: memory.byteLimit)", isHeading: true),
             part("decoded", memory.peakDecodedBytes), part("compressed", memory.peakCompressedBytes, compression),
             part("in flight", memory.peakInFlightBytes), part("bookkeeping", memory.bookkeepingBytes, "at the end"),
-        ] + (memory.storeBytes.map { [part("of it stores", $0, "at the end")] } ?? [])
+        ] + (memory.storeBytes.map { [part("stores", $0, "of the bookkeeping, at the end")] } ?? [])
             + (memory.peakResidentGrowth.map { [part("process grew", $0, "as the system counts it")] } ?? [])
     }
 

@@ -45,11 +45,19 @@ package enum TuneText {
             style.bold("suggested limit      \(limit)") + "   \(percent: suggested.hitRate) hits, "
                 + "\(percent: suggested.blank) blank"
         )
-        if let store = suggested.storeLimit {
+        lines += details(suggested, report, style) + wrapped(reason(report))
+        lines += ["", "cachebench replay " + suggested.flags]
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// Lines of an answer's store and effort, if it has them.
+    static func details(_ answer: TuneReport.Suggestion, _ report: TuneReport, _ style: TextStyle) -> [String] {
+        var lines: [String] = []
+        if let store = answer.storeLimit {
             lines.append(style.bold("limit of its store   \(MemoryLimit.bytes(store).shown)"))
         }
-        if let effort = suggested.effort {
-            let waste = report.rows.first(where: report.isSuggested)?.waste
+        if let effort = answer.effort {
+            let waste = report.rows.first(where: report.isAnswer)?.waste
             lines.append(
                 style.bold("its effort           \(Figures.plain(effort))") + "   \(percent: waste) waste"
             )
@@ -59,9 +67,7 @@ package enum TuneText {
                 )
             }
         }
-        lines += wrapped(reason(report))
-        lines += ["", "cachebench replay " + suggested.flags]
-        return lines.joined(separator: "\n") + "\n"
+        return lines
     }
 
     private static func table(_ report: TuneReport, _ style: TextStyle) -> [String] {
@@ -106,7 +112,7 @@ package enum TuneText {
         if hasVariants, hasStores, hasEfforts { for row in table.indices { table[row].removeSubrange(5...6) } }
         return columns(table, gap: hasVariants || hasStores ? " " : "  ").enumerated().map { index, line in
             let row = index - first
-            let isAnswer = report.rows.indices.contains(row) && report.isSuggested(rows[row])
+            let isAnswer = report.rows.indices.contains(row) && report.isAnswer(rows[row])
             return isAnswer ? style.bold(line + " <") : line
         } + [""]
     }

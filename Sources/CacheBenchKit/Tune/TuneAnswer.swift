@@ -6,14 +6,15 @@ extension Tune {
     struct Outcome {
         var finished: [Job: Finding] = [:]
         var searches: [Search] = []
-        /// Changes of the nearest limit's options, if no limit meets the target.
+        /// Changes of the nearest limit's options, if no limit is suggested for the target.
         var alternatives: [(change: TuneChange, finding: Finding)] = []
 
         func finding(_ choice: Choice) -> Finding? { finished[Job(options: choice.variant, budget: choice.budget)] }
     }
 
     struct Choice {
-        /// `target`, the smallest that meets it; `knee` without a target; `best`, the nearest to a target that none meets.
+        /// `target`, the smallest that meets it as all larger ones do; `knee` without a target; `best`, the nearest to a
+        /// target that none meets so.
         enum Reason: String { case target, knee, best }
 
         var variant: ReplayOptions
@@ -68,12 +69,13 @@ extension Tune {
     ) throws -> [(change: TuneChange, finding: Finding)] {
         guard let finding = finished[Job(options: nearest.variant, budget: nearest.budget)] else { return [] }
         let changes = TuneChange.all(of: nearest.variant, effort: finding.effort, options)
-        known += changes.count
-        var reports: [Job: ReplayReport] = [:]
+        // The oracle may have been replayed beside the sweep.
+        var reports = finished.filter { $0.key.options.effort == $0.value.effort }.mapValues(\.report)
         // Changes that load as before share the file of load times.
         for (isFaster, some) in changes.grouped(by: \.isFaster) {
             let clock = isFaster ? try some.first.map { try LoadClock($0.options) } ?? loads : loads
-            let jobs = some.map { Job(options: $0.options, budget: nearest.budget) }
+            let jobs = some.map { Job(options: $0.options, budget: nearest.budget) }.filter { reports[$0] == nil }
+            known += jobs.count
             reports.merge(try replay(jobs, clock, done: &done, known: known)) { first, _ in first }
         }
         return changes.compactMap { change in

@@ -1,10 +1,10 @@
 import TileCache
 
-/// One change of a replay's options, for a target that no limit meets.
+/// One change of a replay's options, for a target for which no limit is suggested.
 ///
 /// Each change is replayed, so that a report names what helped in these traces, not what might.
 struct TuneChange {
-    /// The change in the words of flags.
+    /// The change for display: flags, or words where no flag says it.
     var text: String
     var options: ReplayOptions
     /// Whether loads take less time.
@@ -82,12 +82,15 @@ struct TuneChange {
         guard base.levelBias <= 7 else { return nil }
         var options = base
         options.levelBias += 1
-        return TuneChange(text: "--level-bias \(Figures.plain(options.levelBias))", options: options)
+        return TuneChange(text: "--level-bias \(Figures.plain(options.levelBias)) (coarser)", options: options)
     }
 
-    /// Bounds what a better prediction can bring: destinations, profiles. Slow, so only if it is drawn anyway.
+    /// Bounds what a better prediction can bring: destinations, profiles. It plans for hits: of the blank area it is no
+    /// bound. Slow, so only if it is drawn anyway.
     private static func oracle(_ base: ReplayOptions, _ tuning: TuneOptions) -> TuneChange? {
-        guard tuning.policies.contains(.oracle), base.prefetch != .oracle else { return nil }
+        guard case .hitRate? = tuning.target, tuning.policies.contains(.oracle), base.prefetch != .oracle else {
+            return nil
+        }
         return TuneChange(text: "a prefetch that knows the future", options: base.with(.oracle), isBound: true)
     }
 }

@@ -77,7 +77,7 @@ package struct TuneReport: Encodable, Sendable, Hashable {
         /// Flags of `cachebench replay` that reproduce these figures.
         package var flags: String
         /// Rule that chose the budget. `target` if it is the smallest that meets the target, `knee` without a target,
-        /// `best` if no budget meets the target and this one comes nearest (``TuneReport/nearest``).
+        /// `best` if none meets it with all larger ones, and this one comes nearest (``TuneReport/nearest``).
         package var reason: String
 
         init(_ row: Row, flags: String, reason: String) {
@@ -103,7 +103,7 @@ package struct TuneReport: Encodable, Sendable, Hashable {
 
     /// The nearest limit replayed with one option changed.
     package struct Alternative: Encodable, Sendable, Hashable {
-        /// The change in the words of flags.
+        /// The change for display: flags, or words where no flag says it.
         package var change: String
         /// Flags of `cachebench replay` that reproduce these figures.
         package var flags: String
@@ -132,9 +132,10 @@ package struct TuneReport: Encodable, Sendable, Hashable {
     package var lruAccesses: Int
     /// The knee; `null` if the curve has none.
     @Nullable package var knee: Knee?
-    /// Suggestion; `null` if no tried limit meets the target or holds one screen, or no replay was finished.
+    /// Suggestion; `null` if no tried limit meets the target with all larger ones, or holds one screen, or no replay was
+    /// finished.
     @Nullable package var suggested: Suggestion?
-    /// The limit nearest to a target that no limit meets; `null` if there is a suggestion, or no limit holds one screen.
+    /// The limit nearest to the target; `null` if there is a suggestion, or no limit holds one screen.
     @Nullable package var nearest: Suggestion?
     /// Limits with the options of ``nearest`` that hold one screen, smallest first. Empty without it.
     package var steps: [Step] = []
@@ -156,10 +157,6 @@ package struct TuneReport: Encodable, Sendable, Hashable {
 }
 
 extension TuneReport {
-    func isSuggested(_ row: Row) -> Bool {
-        row.byteLimit == suggested?.byteLimit && row.variant == suggested?.variant
-    }
-
     /// The suggestion, or what comes nearest to one.
     var answer: Suggestion? { suggested ?? nearest }
 

@@ -101,9 +101,9 @@ import TileCache
             if answer == 0 { #expect(own.prefetch.started == 0) }
         }
         #expect(report.rows.contains { $0.byteLimit == 48 << 20 && ($0.effort ?? 1) < 0.5 })
-        let suggested = try #require(report.suggested)
+        let suggested = try #require(report.answer)
         let effort = try #require(suggested.effort)
-        #expect(effort == report.rows.first(where: report.isSuggested)?.effort)
+        #expect(effort == report.rows.first(where: report.isAnswer)?.effort)
         if effort != 0.5 { #expect(suggested.flags.contains("--effort \(Figures.plain(effort))")) }
         #expect(report.policies.filter { $0.policy == "none" }.allSatisfy { $0.effort == 0.5 })
 

@@ -61,8 +61,9 @@ package struct Baseline: Sendable {
     private static let smaller: Set<String> = [
         "blank", "fallback", "blankPixelMilliseconds", "fallbackPixelMilliseconds", "framesWithGap", "p50", "p95",
         "p99", "waste", "peakBytes", "bookkeepingBytes", "storeBytes", "peakResidentGrowth",
-        "loadedBytes", "failed", "shortfallBytes", "suggested.byteLimit", "loads.bytes", "neededBytes", "deficit",
-        "firstCompleteFrame",
+        "loadedBytes", "failed", "shortfallBytes", "suggested.byteLimit", "nearest.byteLimit", "loads.bytes",
+        "neededBytes",
+        "deficit", "firstCompleteFrame", "blankEnds",
     ]
     /// Null without waits, which is not worse; without demands the hit rate is null too.
     private static let waits: Set<String> = ["p50", "p95", "p99"]

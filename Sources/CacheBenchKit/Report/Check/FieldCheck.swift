@@ -84,7 +84,8 @@ package struct FieldCheck: Sendable, Hashable {
     }
 
     private static let lists = [
-        "traces", "sources", "rows", "totals", "chargedRows", "chargedTotals", "policies", "lruCurve",
+        "traces", "sources", "rows", "totals", "chargedRows", "chargedTotals", "policies", "lruCurve", "steps",
+        "alternatives",
     ]
 
     private var flag: String { "--check '\(text.printable)'" }

@@ -96,6 +96,7 @@ extension JSONTree {
         var tally = ReplayTally()
         tally.textures = options.textures.map { _ in ReplayTextureSums() }
         tally.tiers = options.tiers.map { .init(name: $0.name) } + (0..<storeCount).map { .init(name: "\($0)") }
+        if storeCount > 0 { tally.memory.storeBytes = 0 }
         tally.tileSource = hasSource ? ReplaySourceCounts() : nil
         // Without a frame there are no waits to report.
         if options.clock == .real { tally.service.frameCosts.add(0) }

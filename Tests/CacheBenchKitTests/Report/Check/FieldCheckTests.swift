@@ -273,7 +273,7 @@ import TileCache
 
     @Test(arguments: [
         "suggested.byteLimit<=64MiB", "suggested.effort>0.1", "oneStepSmaller.hitRate<1", "target.value>0",
-        "knee==null", "oneStepSmaller!=null",
+        "knee==null", "oneStepSmaller!=null", "steps[3].hitRate<1", "alternatives[1].blank<1",
     ])
     func fieldsOfASearchCanBeCheckedBeforeIt(condition: String) throws {
         var options = TuneOptions(replay: ReplayOptions(), target: .hitRate(0.9))
@@ -326,7 +326,10 @@ import TileCache
         try validate("service.demandWait.maximum<=50ms", .emptyReplay(real))
         try validate("tileSource.loads>=0", .emptyReplay(real, hasSource: true))
         try validate("tiers[1].hits>=1", .emptyReplay(real, storeCount: 2))
-        for condition in ["tiers.hits>=1", "service.frameCost.p99<=50ms", "tileSource.loads>=0"] {
+        try validate("memory.storeBytes<=16MiB", .emptyReplay(real, storeCount: 1))
+        for condition in [
+            "tiers.hits>=1", "memory.storeBytes<=16MiB", "service.frameCost.p99<=50ms", "tileSource.loads>=0",
+        ] {
             #expect(throws: ReplayError.self) { try validate(condition, .emptyReplay(ReplayOptions())) }
         }
     }
