@@ -15,7 +15,7 @@
 #   as found
 set -euo pipefail
 export PATH=$PATH:/usr/sbin
-command -v apache2 curl python3 > /dev/null || { echo "needs apache2, curl and python3: apt-get install apache2-bin curl python3"; exit 2; }
+command -v apache2 curl python3 > /dev/null || { echo "needs apache2, curl and python3: apt-get install apache2-bin curl python3"; exit 77; }
 dpkg-query -W apache2-bin
 work=$(mktemp -d)
 server=""

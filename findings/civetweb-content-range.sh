@@ -18,7 +18,7 @@
 #   as found
 set -euo pipefail
 export PATH=$PATH:/usr/sbin
-command -v civetweb curl python3 > /dev/null || { echo "needs civetweb, curl and python3: apt-get install civetweb curl python3"; exit 2; }
+command -v civetweb curl python3 > /dev/null || { echo "needs civetweb, curl and python3: apt-get install civetweb curl python3"; exit 77; }
 dpkg-query -W civetweb
 work=$(mktemp -d)
 server=""

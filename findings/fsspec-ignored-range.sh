@@ -1,10 +1,12 @@
 #!/bin/bash
-# fsspec 2026.9.0 with aiohttp 3.14.5: a range of a server that ignores Range is the whole file
+# fsspec: a range of a server that ignores Range is the whole file.
+#
+# Version: fsspec 2026.9.0, aiohttp 3.14.5.
 #
 # Expected: cat_file(url, start=10, end=20) gives ten bytes, or an error, as fsspec's own file objects give one ("The HTTP
 # server doesn't appear to support range requests").
 #
-# What happens: cat_file and cat_ranges take the body of whatever status comes. Of a server that answers 200 with the
+# Found: cat_file and cat_ranges take the body of whatever status comes. Of a server that answers 200 with the
 # whole file (Python's http.server does) all 102,400 bytes are returned as the ten, without a warning. Readers of chunks
 # and tiles over fsspec then decode the beginning of the file.
 #

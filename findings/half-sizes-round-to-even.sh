@@ -1,10 +1,12 @@
 #!/bin/bash
-# scikit-image 0.26.0, scipy 1.17.1, opencv-python-headless 5.0.0.93: half of an odd size is rounded to the even number
+# scikit-image, SciPy, OpenCV: half of an odd size is rounded to the even number.
+#
+# Version: scikit-image 0.26.0, scipy 1.17.1, opencv-python-headless 5.0.0.93.
 #
 # Expected: a picture of odd size at half its size is rounded down or up, always alike: 1001 to 500 or 501, 1003 to 501
 # or 502.
 #
-# What happens: rescale, ndimage.zoom and cv2.resize with a factor of .5 round .5 to the even number, so that 1001 gives
+# Found: rescale, ndimage.zoom and cv2.resize with a factor of .5 round .5 to the even number, so that 1001 gives
 # 500 and 1003 gives 502, down and up by turns. pyramid_gaussian and downscale_local_mean of the same scikit-image, and
 # pyrDown of the same OpenCV, round up. Levels made with one call do not fit those made with the other in half of all
 # odd sizes, and neither floor nor ceil explains a whole pyramid made by rescale.

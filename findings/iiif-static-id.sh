@@ -1,10 +1,12 @@
 #!/bin/bash
-# iiif 1.0.10 (iiif_static.py), Pillow 12.0.0: a static set's description names a relative `@id`
+# iiif_static.py: a static set's description names a relative `@id`.
+#
+# Version: iiif 1.0.10, Pillow 12.0.0.
 #
 # Expected: `@id` is the address of the image, of http or https, as the Image API 2.1 demands (5.2); without --prefix the
 # generator refuses, or leaves it out.
 #
-# What happens: without --prefix, which is the default, `@id` is the name of the file alone. A viewer that takes it for the
+# Found: without --prefix, which is the default, `@id` is the name of the file alone. A viewer that takes it for the
 # beginning of its requests, as the API says, asks for no address at all; one that demands an address refuses the set. The
 # tiles are beside the description.
 #

@@ -17,8 +17,8 @@
 #   as found
 set -euo pipefail
 convert=$(command -v convert-im6.q16 || true)
-[ -n "$convert" ] || { echo "needs ImageMagick 6: apt-get install imagemagick"; exit 2; }
-command -v tiffinfo > /dev/null || { echo "needs tiffinfo: apt-get install libtiff-tools"; exit 2; }
+[ -n "$convert" ] || { echo "needs ImageMagick 6: apt-get install imagemagick"; exit 77; }
+command -v tiffinfo > /dev/null || { echo "needs tiffinfo: apt-get install libtiff-tools"; exit 77; }
 dpkg-query -W imagemagick-6.q16 libtiff-tools
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

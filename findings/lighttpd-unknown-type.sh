@@ -16,7 +16,7 @@
 #   as found
 set -euo pipefail
 export PATH=$PATH:/usr/sbin
-command -v lighttpd curl python3 > /dev/null || { echo "needs lighttpd, curl and python3: apt-get install lighttpd curl python3"; exit 2; }
+command -v lighttpd curl python3 > /dev/null || { echo "needs lighttpd, curl and python3: apt-get install lighttpd curl python3"; exit 77; }
 dpkg-query -W lighttpd
 work=$(mktemp -d)
 server=""

@@ -18,7 +18,7 @@
 #   as found
 set -euo pipefail
 export PATH=$PATH:/usr/sbin
-command -v nginx curl python3 > /dev/null || { echo "needs nginx, curl and python3: apt-get install nginx curl python3"; exit 2; }
+command -v nginx curl python3 > /dev/null || { echo "needs nginx, curl and python3: apt-get install nginx curl python3"; exit 77; }
 dpkg-query -W nginx
 work=$(mktemp -d)
 server=""

@@ -1,9 +1,11 @@
 #!/bin/bash
-# opencv-python-headless 5.0.0.93: a picture that is read at half its size is rounded by its format
+# OpenCV: a picture that is read at half its size is rounded by its format.
+#
+# Version: opencv-python-headless 5.0.0.93.
 #
 # Expected: IMREAD_REDUCED_COLOR_2 and _8 give pictures of one size whatever the format: 1001 pixels are 500 or 501.
 #
-# What happens: a JPEG is scaled by libjpeg, which rounds up. Every other format is read whole and scaled by resize,
+# Found: a JPEG is scaled by libjpeg, which rounds up. Every other format is read whole and scaled by resize,
 # which rounds down. Levels of a pyramid that are made so do not match if its tiles mix JPEG and PNG (opaque and
 # transparent ones), and the last column and row are lost in one of them.
 #

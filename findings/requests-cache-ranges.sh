@@ -1,10 +1,12 @@
 #!/bin/bash
-# requests-cache 1.3.3 with requests 2.34.2: the key of a stored answer leaves Range out
+# requests-cache: the key of a stored answer leaves Range out.
+#
+# Version: requests-cache 1.3.3, requests 2.34.2.
 #
 # Expected: ranges pass by the cache, or are cut out of a stored whole answer, or are stored each for itself. CacheControl
 # 0.14.4, beside it, lets them pass.
 #
-# What happens: once the whole file is stored, a range is answered with 200 and all of it. With 206 among
+# Found: once the whole file is stored, a range is answered with 200 and all of it. With 206 among
 # allowable_codes, which looks like the way to store ranges, the first range of a file answers every later one, and the
 # whole file too: other bytes than were asked for, with status 206. The setting that helps is match_headers=["Range"].
 #

@@ -1,13 +1,15 @@
 #!/bin/bash
-# A static IIIF set of PNG tiles whose description does not say that they are PNG.
+# libvips: the description of a static IIIF set of PNG tiles does not say that they are PNG.
 #
-# pyvips 3.2.0 with pyvips-binary 8.18.7 (libvips 8.18), from PyPI.
+# Version: pyvips 3.2.0 with pyvips-binary 8.18.7 (libvips 8.18), from PyPI.
+#
 # Expected: a set of version 3 written with `suffix=".png"` names png in `preferredFormats` or `extraFormats` of its
 # info.json: level 0 promises jpg alone. The same set of version 2 does so, in `formats` of its profile.
-# Behaviour: the info.json of version 3 is the same to the byte as that of a JPEG set. It names no format at all, so a
+#
+# Found: the info.json of version 3 is the same to the byte as that of a JPEG set. It names no format at all, so a
 # viewer asks for default.jpg, and no tile is there. A reader has to try other formats after the first 404.
 #
-# Output seen on 2026-11-28:
+# Output seen:
 #   version 2, .png: formats in its profile: ['png']; tiles: ['png']
 #   version 3, .png: formats anywhere: []; tiles: ['png']
 #   version 3: the description of the PNG set equals that of the JPEG set

@@ -18,7 +18,7 @@
 #   as found
 set -euo pipefail
 export PATH=$PATH:/usr/sbin
-command -v webfsd curl python3 > /dev/null || { echo "needs webfsd, curl and python3: apt-get install webfs curl python3"; exit 2; }
+command -v webfsd curl python3 > /dev/null || { echo "needs webfsd, curl and python3: apt-get install webfs curl python3"; exit 77; }
 dpkg-query -W webfs
 work=$(mktemp -d)
 server=""

@@ -7,18 +7,16 @@
 # header is ignored.
 #
 # Found: the missing first number counts as 0. The answer is 206 with the first 101 bytes, as Content-Range says. A client that
-# looks for an index at the end of a file, as readers of zip do, gets its beginning unless it checks Content-Range. (A range
-# that ends one byte beyond the file is 416, without the file's size.)
+# looks for an index at the end of a file, as readers of zip do, gets its beginning unless it checks Content-Range.
 #
 # Output seen:
 #   900-999: 206, bytes 900-999/1000, 100 bytes stated, 100 came, curl ends with 0
 #   -100: 206, bytes 0-100/1000, 101 bytes stated, 101 came, curl ends with 0
-#   900-1000: 416, no Content-Range, 947 bytes stated, 947 came, curl ends with 0
 #   -100 brings other bytes
 #   as found
 set -euo pipefail
 export PATH=$PATH:/usr/sbin
-command -v weborf curl python3 > /dev/null || { echo "needs weborf, curl and python3: apt-get install weborf curl python3"; exit 2; }
+command -v weborf curl python3 > /dev/null || { echo "needs weborf, curl and python3: apt-get install weborf curl python3"; exit 77; }
 dpkg-query -W weborf
 work=$(mktemp -d)
 server=""
@@ -39,13 +37,12 @@ $(grep -i '^content-length:' "$work/head" | tr -d '\r' | cut -d' ' -f2 || echo n
 }
 same() { tail -c 100 "$work/www/file.bin" | cmp -s - "$work/body" && echo "the last 100 bytes" || echo "other bytes"; }
 run() {
-    for range in 900-999 -100 900-1000; do ask "$range"; done
+    for range in 900-999 -100; do ask "$range"; done
     ask -100 > /dev/null
     echo "-100 brings $(same)"
 }
 expected='900-999: 206, bytes 900-999/1000, 100 bytes stated, 100 came, curl ends with 0
 -100: 206, bytes 0-100/1000, 101 bytes stated, 101 came, curl ends with 0
-900-1000: 416, no Content-Range, 947 bytes stated, 947 came, curl ends with 0
 -100 brings other bytes'
 seen=$(run)
 echo "$seen"

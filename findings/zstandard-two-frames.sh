@@ -1,12 +1,14 @@
 #!/bin/bash
-# zstandard 0.25.0: of two frames in one piece, decompress() returns the first and is silent about the second
+# zstandard: of two frames in one piece, decompress() returns the first and is silent about the second.
+#
+# Version: zstandard 0.25.0.
 #
 # Frames that follow each other are valid zstd (RFC 8878, section 3.1: the content is that of all frames); writers that
 # work in blocks or on several threads make them.
 #
 # Expected: both contents, as the zstd program and the other bindings give them, or an error.
 #
-# What happens: zstandard.decompress and decompressobj return the content of the first frame. stream_reader of the same
+# Found: zstandard.decompress and decompressobj return the content of the first frame. stream_reader of the same
 # library, pyzstd, imagecodecs, numcodecs and cramjam return both. A TIFF or Zarr chunk of two frames is whole with one
 # reader and short with the other.
 #
