@@ -5,7 +5,7 @@ public import TileCache
 /// Overlaps of neighbouring tiles are cut away, so that the layer's tiles have no border. Levels below the finest one
 /// that fits in a tile are left out, and that one is level 0. A tile without a file is absent. Tiles of the last column
 /// and row may be a pixel smaller or larger than the descriptor says.
-public final class DeepZoomTileSource: BlockingTileSource, TileDecoder, PyramidTileSource {
+public final class DeepZoomTileSource: BlockingTileSource, TileDecoder, MemoryReportingSource, PyramidTileSource {
     /// The descriptor's path.
     public let name: String
     /// The levels; the image at full resolution is the world.
@@ -89,10 +89,14 @@ public final class DeepZoomTileSource: BlockingTileSource, TileDecoder, PyramidT
     /// Counts of loads and failures so far.
     public var statistics: TileSourceStatistics { delivery.statistics }
 
+    /// Memory of files' bytes while they are decoded. It counts against the limit of each cache with a layer of this
+    /// source.
+    public var heldMemory: ByteCount { .bytes(delivery.scratch.byteCount) }
+
     /// Reads and decodes a tile.
     public func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
         let path = path(of: tile)
-        return try delivery.deliver(Files.read(path), placement(of: tile), of: path, into: &pixels)
+        return try delivery.deliver(Files.read(path, delivery.scratch), placement(of: tile), of: path, into: &pixels)
     }
 
     /// Decodes a tile from the file's bytes.

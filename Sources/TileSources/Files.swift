@@ -8,7 +8,7 @@
 
 /// Result of reading a file.
 enum FileContents {
-    case bytes([UInt8])
+    case bytes(ScratchBytes)
     /// The file does not exist.
     case missing
     case failed(TileLoadFailure)
@@ -16,7 +16,7 @@ enum FileContents {
     /// Reads a file that must exist.
     func required(_ path: String, _ expected: String) throws(TileSourceError) -> [UInt8] {
         switch self {
-        case .bytes(let bytes): return bytes
+        case .bytes(let bytes): return Array(bytes.memory)
         case .missing: throw TileSourceError(path, "there is no such file; \(expected) was expected")
         case .failed(let failure): throw TileSourceError(path, failure.message)
         }
@@ -35,7 +35,13 @@ enum Files {
     static let largestTile = 64 << 20
 
     /// Reads a regular file of at most `limit` bytes.
-    static func read(_ path: String, limit: Int = largestTile) -> FileContents {
+    ///
+    /// - Parameter scratch: Memory for its bytes. Default: of their own.
+    static func read(
+        _ path: String,
+        _ scratch: ScratchMemory = ScratchMemory(),
+        limit: Int = largestTile
+    ) -> FileContents {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { return missingOrFailed() }
         defer { close(file) }
@@ -45,21 +51,17 @@ enum Files {
         guard status.st_size <= limit else {
             return .failed(TileLoadFailure(.tooLarge, "\(status.st_size) bytes, and at most \(limit) were expected"))
         }
-        let size = Int(status.st_size)
-        // The empty array's storage is shared by all: filling it would write its count.
-        guard size > 0 else { return .bytes([]) }
-        var failed = false
-        let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
-            while count < size {
-                guard let base = buffer.baseAddress else { break }
-                let got = read(file, base + count, size - count)
-                if got < 0, errno == EINTR { continue }
-                failed = got < 0
-                guard got > 0 else { break }
-                count += got
-            }
+        guard let bytes = scratch.lend(Int(status.st_size)) else { return .failed(.noMemory(Int(status.st_size))) }
+        var count = 0
+        while count < bytes.memory.count, let base = bytes.memory.baseAddress {
+            let got = read(file, base + count, bytes.memory.count - count)
+            if got < 0, errno == EINTR { continue }
+            guard got >= 0 else { return missingOrFailed() }
+            guard got > 0 else { break }
+            count += got
         }
-        return failed ? missingOrFailed() : .bytes(bytes)
+        bytes.shorten(to: count)
+        return .bytes(bytes)
     }
 
     /// The first bytes of a file; none if it cannot be read or has fewer.

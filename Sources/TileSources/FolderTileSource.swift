@@ -5,7 +5,7 @@ public import TileCache
 /// The files may have several of these formats. A tile without a file is absent. A square image of another size than
 /// most is scaled. A file that cannot be decoded or has another shape fails permanently; a file that cannot be read
 /// fails temporarily. ``statistics`` has the cause.
-public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidTileSource {
+public final class FolderTileSource: BlockingTileSource, TileDecoder, MemoryReportingSource, PyramidTileSource {
     /// The folder.
     public let name: String
     /// One level for each zoom. From the first folder with a number for a name to the last.
@@ -140,15 +140,19 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidTil
     /// Counts of loads and failures so far.
     public var statistics: TileSourceStatistics { delivery.statistics }
 
+    /// Memory of files' bytes while they are decoded. It counts against the limit of each cache with a layer of this
+    /// source.
+    public var heldMemory: ByteCount { .bytes(delivery.scratch.byteCount) }
+
     /// Reads and decodes a tile.
     public func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
         var path = path(of: tile)
-        var file = Files.read(path)
+        var file = Files.read(path, delivery.scratch)
         // Some writers take JPEG for tiles that are opaque, and PNG for the others.
         for ending in endings.dropFirst() {
             guard case .missing = file else { break }
             let other = self.path(of: tile, ending)
-            file = Files.read(other)
+            file = Files.read(other, delivery.scratch)
             if case .missing = file { continue }
             path = other
         }
@@ -198,7 +202,7 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, PyramidTil
         func take(_ tiles: [String]) {
             for tile in tiles where !samples.isDone && known.insert(tile).inserted {
                 switch Files.read(tile) {
-                case .bytes(let bytes): samples.take(bytes, of: tile)
+                case .bytes(let bytes): samples.take(Array(bytes.memory), of: tile)
                 case .failed(let failure): samples.take(failure.message, of: tile)
                 case .missing: break
                 }

@@ -46,23 +46,23 @@ final class MBTilesConnection: @unchecked Sendable {
     /// A copy of a tile's bytes, so that the connection is free while they are decoded.
     ///
     /// - Parameter row: The row as the file counts it.
-    func contents(_ zoom: Int, _ column: Int, _ row: Int) -> FileContents {
+    func contents(_ zoom: Int, _ column: Int, _ row: Int, _ scratch: ScratchMemory) -> FileContents {
         database.beginTile()
         tile.bind(zoom, column, row)
         defer { tile.reset() }
-        return Self.contents(of: tile)
+        return Self.contents(of: tile, scratch)
     }
 
     /// The same of a tile whose place in the table is known; missing if another tile is there by now.
-    func contents(_ zoom: Int, _ column: Int, _ row: Int, at place: Int) -> FileContents {
-        guard let tileOfRow else { return contents(zoom, column, row) }
+    func contents(_ zoom: Int, _ column: Int, _ row: Int, at place: Int, _ scratch: ScratchMemory) -> FileContents {
+        guard let tileOfRow else { return contents(zoom, column, row, scratch) }
         database.beginTile()
         tileOfRow.bind(zoom, column, row, place)
         defer { tileOfRow.reset() }
-        return Self.contents(of: tileOfRow)
+        return Self.contents(of: tileOfRow, scratch)
     }
 
-    private static func contents(of query: Query) -> FileContents {
+    private static func contents(of query: Query, _ scratch: ScratchMemory) -> FileContents {
         switch query.step() {
         case .done: return .missing
         case .failed(let failure): return .failed(failure)
@@ -71,7 +71,7 @@ final class MBTilesConnection: @unchecked Sendable {
             guard case .blob = query[0] else {
                 return .failed(TileLoadFailure(.undecodable, "a blob was expected, not \(query[0].typeName)"))
             }
-            return .bytes(Array(query.blob(0)))
+            return scratch.copy(query.blob(0))
         }
     }
 

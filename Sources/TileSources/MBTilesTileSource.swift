@@ -123,10 +123,11 @@ public final class MBTilesTileSource: BlockingTileSource, TileDecoder, MemoryRep
     /// Counts of loads and failures so far.
     public var statistics: TileSourceStatistics { delivery.statistics }
 
-    /// Memory of SQLite's connections, one for each load at a time, and of an index that was made of the file. It counts
-    /// against the limit of each cache with a layer of this source.
+    /// Memory of SQLite's connections, one for each load at a time, of tiles' bytes while they are decoded, and of an index
+    /// that was made of the file. It counts against the limit of each cache with a layer of this source.
     public var heldMemory: ByteCount {
-        .bytes(opened.withLock { $0 } * Database.connectionBytes + (index?.byteCount ?? 0))
+        let connections = opened.withLock { $0 } * Database.connectionBytes
+        return .bytes(connections + delivery.scratch.byteCount + (index?.byteCount ?? 0))
     }
 
     /// Reads and decodes a tile.
@@ -140,9 +141,9 @@ public final class MBTilesTileSource: BlockingTileSource, TileDecoder, MemoryRep
             defer { connections.withLock { $0.append(connection) } }
             let zoom = zooms.lowerBound + tile.level
             let row = rows.number(of: tile.row, zoom: zoom)
-            guard let index else { return connection.contents(zoom, tile.column, row) }
+            guard let index else { return connection.contents(zoom, tile.column, row, delivery.scratch) }
             guard let place = index.place(zoom, tile.column, row) else { return .missing }
-            return connection.contents(zoom, tile.column, row, at: place)
+            return connection.contents(zoom, tile.column, row, at: place, delivery.scratch)
         } catch let failure as TileLoadFailure {
             return .failed(failure)
         } catch {

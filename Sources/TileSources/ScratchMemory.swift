@@ -19,6 +19,13 @@ final class ScratchMemory: Sendable {
 
     private let state = Lock(State())
 
+    /// A copy of bytes.
+    func copy(_ bytes: UnsafeRawBufferPointer) -> FileContents {
+        guard let copy = lend(bytes.count) else { return .failed(.noMemory(bytes.count)) }
+        UnsafeMutableRawBufferPointer(copy.memory).copyMemory(from: bytes)
+        return .bytes(copy)
+    }
+
     /// Bytes of all buffers, lent or kept.
     var byteCount: Int { state.withLock { $0.idleBytes + $0.lentBytes } }
 
@@ -61,7 +68,7 @@ final class ScratchMemory: Sendable {
 final class ScratchBytes: @unchecked Sendable {
     private let region: MemoryRegion
     private let owner: ScratchMemory
-    let memory: UnsafeMutableBufferPointer<UInt8>
+    private(set) var memory: UnsafeMutableBufferPointer<UInt8>
 
     fileprivate init(_ region: MemoryRegion, _ count: Int, of owner: ScratchMemory) {
         self.region = region
@@ -70,4 +77,7 @@ final class ScratchBytes: @unchecked Sendable {
     }
 
     deinit { owner.takeBack(region) }
+
+    /// Leaves out what could not be filled.
+    func shorten(to count: Int) { memory = UnsafeMutableBufferPointer(rebasing: memory[..<count]) }
 }

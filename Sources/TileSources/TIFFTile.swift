@@ -110,9 +110,7 @@ struct TIFFTile: Sendable {
     }
 
     private func lend(_ byteCount: Int) throws(TileLoadFailure) -> ScratchBytes {
-        guard let bytes = scratch.lend(byteCount) else {
-            throw TileLoadFailure(.unreadable, "there is no memory for a tile of \(byteCount) bytes")
-        }
+        guard let bytes = scratch.lend(byteCount) else { throw .noMemory(byteCount) }
         return bytes
     }
 

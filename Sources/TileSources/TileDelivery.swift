@@ -3,6 +3,8 @@ import TileCache
 /// Last step of all sources. Turns encoded bytes into a tile of the cache, and counts failures.
 struct TileDelivery: Sendable {
     let counter = SourceCounter()
+    /// Memory of files' bytes while they are decoded.
+    let scratch = ScratchMemory()
     private let images: TileImages
     private let keepsEncoded: Bool
 
@@ -26,12 +28,13 @@ struct TileDelivery: Sendable {
             counter.countAbsent(subject)
             return .absent
         case .failed(let failure): throw counted(failure, of: subject)
-        case .bytes(let bytes) where bytes.isEmpty:
+        case .bytes(let bytes) where bytes.memory.isEmpty:
             counter.countAbsent(subject)
             return .absent
         case .bytes(let bytes):
             // A closure that declares its error type crashes the compiler here.
-            let failure = bytes.withUnsafeBytes { write($0, place, of: subject, into: &pixels) }
+            let failure = write(UnsafeRawBufferPointer(bytes.memory), place, of: subject, into: &pixels)
+            withExtendedLifetime(bytes) {}
             if let failure { throw failure }
             return .pixels
         }

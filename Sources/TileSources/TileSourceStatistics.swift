@@ -191,6 +191,10 @@ struct TileLoadFailure: Error {
         self.message = message
     }
 
+    static func noMemory(_ bytes: Int) -> TileLoadFailure {
+        TileLoadFailure(.unreadable, "there is no memory for \(bytes) bytes of a tile")
+    }
+
     /// Whether the same tile may come later: the cause lies in the machine, not in the file.
     var mayPass: Bool { [.unreadable, .timeOut, .noRoom].contains(cause) }
     /// What it tells the cache, whose own back-off is long enough.

@@ -1,4 +1,6 @@
+import TestSupport
 import Testing
+import TileCache
 
 @testable import TileSources
 
@@ -30,5 +32,36 @@ import Testing
         #expect(scratch.byteCount == (64 << 10) + ScratchMemory.mostIdle)
         withExtendedLifetime(small) {}
         #expect(scratch.lend(.max) == nil)
+    }
+
+    /// Files are read into lent buffers, and sources count them.
+    @Test func filesAreReadIntoLentBuffers() throws {
+        let folder = ScratchFolder()
+        let scratch = ScratchMemory()
+        let bytes = (0..<70_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
+        do {
+            guard case .bytes(let read) = Files.read(folder.write(bytes, to: "a"), scratch) else {
+                Issue.record("the file cannot be read")
+                return
+            }
+            #expect(read.memory.elementsEqual(bytes) && scratch.byteCount == 128 << 10)
+            read.shorten(to: 3)
+            #expect(Array(read.memory) == [0, 0, 0] && scratch.byteCount == 128 << 10)
+        }
+        guard case .bytes(let empty) = Files.read(folder.write([UInt8](), to: "b"), scratch) else {
+            Issue.record("the empty file cannot be read")
+            return
+        }
+        #expect(empty.memory.isEmpty && scratch.byteCount == 192 << 10)
+    }
+
+    @Test func aFoldersSourceCountsWhatItReads() throws {
+        let folder = ScratchFolder()
+        let image = TestImage(width: 64, height: 64, seed: 1)
+        folder.write(image.png, to: "0/0/0.png")
+        let source = try FolderTileSource(path: folder.path)
+        #expect(source.heldMemory == .bytes(0))
+        #expect(try source.loaded(0, 0, 0).image == image)
+        #expect(source.heldMemory == .bytes(64 << 10))
     }
 }
