@@ -172,6 +172,8 @@ extension PoolState {
         table.stage(number) { $0.leaseCount += 1 }
         let room = acquireSlot(layer: table[number].key.layer, worth: worth)
         table.stage(number) { $0.leaseCount -= 1 }
+        // A slot that is used again has not been counted as decoded.
+        if room.isGranted { notePeaks() }
         return room.map { beginWork(on: number, as: .promoting, slot: $0) }
     }
 
@@ -213,7 +215,6 @@ extension PoolState {
             $0.stamp = stamp
         }
         if table[number].viewCount > 0 { noteExpiry(of: number) }
-        notePeaks()
     }
 
     func isCurrent(_ ticket: CodecTicket) -> Bool {
@@ -260,7 +261,7 @@ extension PoolState {
                     continue
                 }
             }
-            if !decommitUnused(missing - availableBytes) { return false }
+            if !decommitUnused(missing - availableBytes, atMost: hold.left) { return false }
         }
     }
 }

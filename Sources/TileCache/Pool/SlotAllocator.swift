@@ -31,6 +31,7 @@ struct SlotAllocator {
     /// Decommitted slots that may be taken; those still being decommitted are not included.
     var freshCount: Int { capacity - Int(highWater) + decommitted.count }
     func isDecommitted(_ slot: Int32) -> Bool { decommitted.contains(slot) }
+    func isUnused(_ slot: Int32) -> Bool { unused.contains(slot) }
     var bookkeepingBytes: Int { NumberSet.bytesOfTwo(below: Int(highWater)) }
     /// Committed bytes, used or not.
     var committedBytes: Int { (usedCount + unused.count) * slotBytes }

@@ -145,7 +145,7 @@ extension PoolModel {
         try require(numbers.count == pool.table.count, "\(pool.table.count) entries, \(numbers.count) in the index")
         var resident = 0
         var needs: [TileKey: Int32] = [:]
-        for view in views { for tile in view.tiles { needs[tile, default: 0] += 1 } }
+        for view in views { for tile in view.entered { needs[tile, default: 0] += 1 } }
         for number in numbers {
             let entry = pool.table[number]
             // For messages alone.
@@ -170,7 +170,11 @@ extension PoolModel {
         }
         try require(resident == content.count, "\(resident) resident tiles, not \(content.count)")
         for view in views {
-            try require(view.entries == view.tiles.map { pool.table.find($0) }, "a view's entries are not its tiles'")
+            // A tile without an entry may get one from its load; the need is entered afterwards.
+            try require(
+                zip(view.entries, view.tiles).allSatisfy { $0 == .none || $0 == pool.table.find($1) },
+                "a view's entries are not its tiles'"
+            )
             try require(view.isIncomplete == view.entries.contains(.none), "a view misjudges what it lacks")
         }
     }
@@ -250,7 +254,7 @@ extension PoolModel {
     /// List on which an entry belongs, by the model.
     private func list(of entry: Entry) -> EntryList {
         let key = entry.key
-        let isNeeded = views.contains { $0.tiles.contains(key) }
+        let isNeeded = views.contains { $0.entered.contains(key) }
         let isLoading = flights.values.contains { $0.key == key }
         let isGivenUp = entry.flags.contains(.failed) && entry.retryAt == .max
         guard let stamp = content[key] else {

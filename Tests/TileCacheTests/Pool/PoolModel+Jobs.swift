@@ -7,7 +7,9 @@ extension PoolModel {
     func begin() throws {
         try perform("beginning a job") {
             let hadEnded = pool.queue.isShortOfRoom
-            switch pool.nextJob(now: now) {
+            let job = pool.nextJob(now: now)
+            noteUnwritten()
+            switch job {
             case .load(let ticket): try begin(ticket)
             case .demote(let ticket): try begin(ticket, .demotion)
             case .promote(let ticket): try begin(ticket, .promotion)
@@ -16,11 +18,23 @@ extension PoolModel {
         }
     }
 
+    /// A slot that was taken for a load whose other memory was refused counts as committed, though nothing was written.
+    private func noteUnwritten() {
+        for (index, slots) in pool.slots.enumerated() {
+            for number in 0..<slots.highWater where slots.isUnused(number) {
+                let range = MemoryRange(slotClass: Int32(index), number: number)
+                if slotStamps[range] == nil { slotStamps[range] = newStamp() }
+            }
+        }
+    }
+
     private func begin(_ ticket: LoadTicket) throws {
         let key = ticket.key
         try require(flights.count < pool.configuration.workers, "more loads than workers")
         try require(flights[ticket.load] == nil, "two loads of one number")
-        try require(content[key] == nil || stale.contains(key), "a resident tile is loaded")
+        // Another entry of the plan may have evicted it in the same step.
+        let isResident = content[key] != nil && pool.residency(of: key).isResident
+        try require(!isResident || stale.contains(key), "a resident tile is loaded")
         try require(
             !absent.contains(key) || !pool.table[pool.table.find(key)].flags.contains(.absent),
             "an absent tile is loaded"
@@ -205,7 +219,7 @@ extension PoolModel {
             try perform("the end of storing \(key.layer):\(key.coordinate)") {
                 if isCurrent { currentWork[key] = nil }
                 try require(stamps(in: work.ticket.form.block) == [work.stamp], "its block was taken")
-                let isNeeded = isCurrent && views.contains { $0.tiles.contains(key) }
+                let isNeeded = isCurrent && views.contains { $0.entered.contains(key) }
                 pool.finishStore(work.ticket)
                 try require(pool.takeEffects().plans == isNeeded, "whether a view waits for it")
             }
@@ -238,7 +252,7 @@ extension PoolModel {
             if isCurrent { count(result) }
             try perform("the end of a look", removing: result == .pixels ? .evictable : .also(key)) {
                 if isCurrent { currentWork[key] = nil }
-                let isNeeded = isCurrent && views.contains { $0.tiles.contains(key) }
+                let isNeeded = isCurrent && views.contains { $0.entered.contains(key) }
                 pool.finishPromotion(work.ticket, result)
                 try require(pool.takeEffects().plans == (isNeeded || result != .pixels), "whether a view waits for it")
                 let isThere = pool.residency(of: key) == .compressed

@@ -151,7 +151,7 @@ extension PoolModel {
             var (pan, zoom) = demands
             let isPan = views[index].level == level
             let hadBegun = views[index].hasBegun
-            let known = Set(zip(views[index].tiles, views[index].entries).filter { $1 != .none }.map(\.0))
+            let known = Set(views[index].entered)
             let missing = flights.values.filter {
                 !$0.ticket.isDemand && content[$0.key] == nil
                     && !pool.table[pool.table.find($0.key)].flags.contains(.absent)

@@ -222,7 +222,7 @@ final class PoolModel {
 
     var needed: Set<TileKey> {
         var needed = pinnedKeys
-        for view in views { needed.formUnion(view.tiles) }
+        for view in views { needed.formUnion(view.entered) }
         return needed
     }
 
@@ -236,4 +236,9 @@ final class PoolModel {
     func require(_ condition: Bool, _ message: @autoclosure () -> String) throws {
         if !condition { throw Problem(description: "after \(step): \(message())") }
     }
+}
+
+extension ViewNeeds {
+    /// The needed tiles that the table had room for: the others count once they are entered.
+    var entered: [TileKey] { zip(tiles, entries).filter { $1 != .none }.map(\.0) }
 }

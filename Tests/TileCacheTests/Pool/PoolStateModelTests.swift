@@ -11,9 +11,7 @@ import Testing
             do {
                 try model.operate()
             } catch {
-                let problem = PoolModel.Problem(description: "step \(step), \(error)")
-                guard Self.open.contains(seed) else { throw problem }
-                return withKnownIssue { Issue.record(problem) }
+                throw PoolModel.Problem(description: "step \(step), \(error)")
             }
         }
         // The traffic must contain every kind of event.
@@ -27,9 +25,6 @@ import Testing
         #expect(counters.limitBreaches == 0)
         try model.windDown()
     }
-
-    /// Seeds that fail as a job begins. Docs/Reliability.md has the open question.
-    private static let open = [1, 2]
 
     /// Odd seeds evict by age, even ones by value. Some have no compressed tier, some a large one.
     private func model(seed: Int) -> PoolModel {
