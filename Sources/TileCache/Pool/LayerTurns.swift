@@ -20,15 +20,19 @@ struct LayerTurns {
     /// Time that the layer which had had the least, of those that missed tiles, had had at the last turn.
     private(set) var clock: Int64 = 0
 
+    /// Claims of the plan's lanes at the present turn.
+    fileprivate(set) var claims: [Claim] = []
+    /// Whether a worker was lent to a layer that has none, and no load has begun since.
+    fileprivate(set) var isLending = false
+
     /// Numbers of the claims in the order of their turns: by the time that each will have had with its next load. Equal
     /// ones keep their order.
     ///
-    /// A layer with all workers but one leaves that to the others: its loads may take long.
-    func order(of claims: [Claim], workers: Int) -> [Int] {
+    /// - Parameter most: Layers with as many workers come last: their loads may take long.
+    func order(of claims: [Claim], most: Int) -> [Int] {
         func rank(_ number: Int) -> (Int, Int64, Int64, Int) {
             let claim = claims[number]
-            let leavesLast = workers > 1 && claim.busy >= workers - 1
-            return (leavesLast ? 1 : 0, max(claim.time, clock) + claim.next, claim.time, number)
+            return (claim.busy >= most ? 1 : 0, max(claim.time, clock) + claim.next, claim.time, number)
         }
         return claims.indices.sorted { rank($0) < rank($1) }
     }
@@ -62,7 +66,10 @@ extension PoolState {
     /// Sets the order of the plan's layers, if several need tiles.
     mutating func orderTurns(at now: Int64) {
         guard queue.hasLanes else { return }
-        queue.arrange(turns.order(of: laneClaims(at: now), workers: configuration.workers))
+        turns.claims = laneClaims(at: now)
+        // A layer leaves one worker to the others. One that was lent goes to a layer that has none.
+        let most = turns.isLending ? 1 : max(configuration.workers - 1, 1)
+        queue.arrange(turns.order(of: turns.claims, most: most))
     }
 
     private func laneClaims(at now: Int64) -> [LayerTurns.Claim] {
@@ -80,15 +87,16 @@ extension PoolState {
         return claims
     }
 
-    /// Notes that a load of a layer is about to begin.
+    /// Notes that a load of a layer is about to begin, after `orderTurns`.
     mutating func noteTurn(ofLayer layer: Int, at now: Int64) {
-        let claim = claim(ofLayer: layer, at: now)
+        let lanes = queue.plan.lanes
+        let own = lanes.firstIndex { $0.layer == layer }
+        let claim = own.map { turns.claims[$0] } ?? claim(ofLayer: layer, at: now)
         var least = claim.time
-        if queue.hasLanes {
-            for (lane, other) in laneClaims(at: now).enumerated() where !queue.rest(ofLane: lane).isEmpty {
-                least = min(least, other.time)
-            }
+        for lane in lanes.indices where !queue.rest(ofLane: lane).isEmpty {
+            least = min(least, turns.claims[lane].time)
         }
+        turns.isLending = false
         let forfeited = turns.take(claim, least: least)
         if forfeited > 0 { layers.change(layer) { $0.workTime += forfeited } }
     }
@@ -107,10 +115,11 @@ extension PoolState {
 
     /// Whether a layer needs a tile and has no worker, since the loads of others occupy all of them.
     func hasStarvedLayer(at now: Int64) -> Bool {
-        guard loads.busyCount >= configuration.workers, queue.hasLanes else { return false }
+        guard loads.busyCount >= configuration.workers, queue.hasLanes, !queue.hasEnded else { return false }
         let claims = laneClaims(at: now)
         return claims.indices.contains { lane in
-            claims[lane].busy == 0 && !layers[queue.plan.lanes[lane].layer].isRemoved
+            let layer = queue.plan.lanes[lane].layer
+            return claims[lane].busy == 0 && !layers[layer].isRemoved && !hasAllItsLoads(layer: layer)
                 && queue.rest(ofLane: lane).contains { planned in
                     guard !planned.reason.isExtra else { return false }
                     let number = table.find(planned.key)
@@ -130,6 +139,7 @@ extension PoolState {
             .min { ($0.load.started, $0.id) < ($1.load.started, $1.id) }
         guard let oldest, hasStarvedLayer(at: now), writeOff(oldest.id, now: now) else { return 0 }
         loads.change(oldest.id) { $0.isLent = true }
+        turns.isLending = true
         return 1
     }
 }

@@ -3,12 +3,12 @@ extension PoolState {
     /// Replaces the workers of loads that began before a time. The loads go on, keep their reservations and may still
     /// land; such a layer has at most as many loads in flight as there are workers, or two.
     ///
-    /// - Parameter now: Until when the loads count as work of their layers. Default: nil, that time.
+    /// - Parameter now: Until when the loads count as work of their layers.
     /// - Returns: Number of workers to replace.
-    mutating func writeOffLoads(startedBefore time: Int64, atMost limit: Int, now: Int64? = nil) -> Int {
+    mutating func writeOffLoads(startedBefore time: Int64, atMost limit: Int, now: Int64) -> Int {
         var count = 0
         for (id, load) in loads.all where count < limit && !load.isWrittenOff && load.started < time {
-            guard writeOff(id, now: now ?? time) else { break }
+            guard writeOff(id, now: now) else { break }
             count += 1
         }
         return count
@@ -17,9 +17,9 @@ extension PoolState {
     /// Replaces the worker of a load; returns whether the limit had room for a further one's.
     mutating func writeOff(_ id: LoadID, now: Int64) -> Bool {
         // The next load takes one record more than there are workers.
-        guard let load = loads[id], configuration.grantsBookkeeping || makeBytes(MemoryLayout<Load?>.stride) else {
-            return false
-        }
+        guard let load = loads[id],
+            configuration.grantsBookkeeping || makeBytes(MemoryLayout<Load?>.stride, inSteps: false)
+        else { return false }
         noteWork(load, isOver: false, at: now)
         loads.writeOff(id)
         noteTaken()
@@ -56,8 +56,8 @@ extension PoolState {
     }
 
     /// Whether a layer has the maximum of loads in flight, if loads are stuck. Requests that go on after their answer
-    /// count too. A layer that hangs takes no more than its turn of the first half of the spare workers: several such
-    /// layers would take all, and other layers have to go on.
+    /// count too. A layer that hangs may use the first half of the spare workers only: several such layers would take all,
+    /// and other layers have to go on.
     func hasAllItsLoads(layer: Int) -> Bool {
         guard loads.writtenOffCount + layers[layer].stuckRequests > 0 else { return false }
         var (count, hanging) = (0, layers[layer].stuckRequests)

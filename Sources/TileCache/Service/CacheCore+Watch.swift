@@ -29,7 +29,7 @@ extension CacheCore {
                 // The limit may have no room to replace it. That does not change within a millisecond.
                 let due = oldest + limit
                 _ = state.due.askWatch(at: due < now ? now + limit : due)
-                // Without room for a replacement, not every millisecond.
+                // If there was no room for a replacement, wait before the next try.
                 let wait = lent > 0 ? 0 : lendingTime
                 state.watchStarvedLayers(at: now, lendingAfter: lendingTime, atLeast: wait)
             }

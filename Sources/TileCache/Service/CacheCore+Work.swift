@@ -28,7 +28,9 @@ extension CacheCore {
                 if case .again = step { return step }
                 // The rest of the plan may occupy another worker.
                 state.effects.wakes = .max
-                state.watch(at: clock() + stuckLoadTime)
+                let now = clock()
+                state.watch(at: now + stuckLoadTime)
+                state.watchStarvedLayers(at: now, lendingAfter: stuckLoadTime / Self.lendingShare)
                 return step
             }
             if case .save(let next) = step {
@@ -250,7 +252,7 @@ extension CacheCore {
     /// Ends a load.
     ///
     /// - Parameters:
-    ///   - notes: What it noted for the layer's stores. Default: nil, there are none.
+    ///   - notes: What it noted about its answer and for the layer's stores. Default: nil, nothing.
     ///   - store: Index of the store that had the tile. Default: nil, the source.
     ///   - isStale: Whether the tile has to be loaded again. Default: false.
     func end(

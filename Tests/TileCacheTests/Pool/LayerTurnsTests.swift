@@ -10,19 +10,18 @@ import Testing
 
     @Test func whoHasHadLeastGoesFirst() {
         let turns = LayerTurns()
-        #expect(turns.order(of: [Claim(time: 30), Claim(time: 10), Claim(time: 20)], workers: 4) == [1, 2, 0])
-        #expect(turns.order(of: [Claim(time: 10), Claim(time: 10)], workers: 4) == [0, 1], "the plan's order")
-        #expect(turns.order(of: [], workers: 1).isEmpty)
+        #expect(turns.order(of: [Claim(time: 30), Claim(time: 10), Claim(time: 20)], most: 3) == [1, 2, 0])
+        #expect(turns.order(of: [Claim(time: 10), Claim(time: 10)], most: 3) == [0, 1], "the plan's order")
+        #expect(turns.order(of: [], most: 1).isEmpty)
     }
 
-    /// A layer with all workers but one leaves that to others, though these have had more.
-    @Test func theLastWorkerIsLeftToOthers() {
+    /// A layer with as many workers as it may have leaves the next one to others, though these have had more.
+    @Test func workersAreLeftToOthers() {
         let turns = LayerTurns()
-        let claims = [Claim(time: 10, busy: 3), Claim(time: 50, busy: 0), Claim(time: 40, busy: 0)]
-        #expect(turns.order(of: claims, workers: 5) == [0, 2, 1])
-        #expect(turns.order(of: claims, workers: 4) == [2, 1, 0])
-        // Of one worker nothing can be left.
-        #expect(turns.order(of: [Claim(time: 20), Claim(time: 10)], workers: 1) == [1, 0])
+        let claims = [Claim(time: 10, busy: 3), Claim(time: 50, busy: 0), Claim(time: 40, busy: 1)]
+        #expect(turns.order(of: claims, most: 4) == [0, 2, 1])
+        #expect(turns.order(of: claims, most: 3) == [2, 1, 0])
+        #expect(turns.order(of: claims, most: 1) == [1, 0, 2])
     }
 
     /// A layer that has not asked for anything meanwhile has not saved up its time.
@@ -31,7 +30,7 @@ import Testing
         let first = turns.take(Claim(time: 100), least: 100)
         #expect(first == 0 && turns.clock == 100)
         // From behind: as if it had had as much. Of two such layers, first the one further behind.
-        #expect(turns.order(of: [Claim(time: 90), Claim(time: 100), Claim(time: 20)], workers: 4) == [2, 0, 1])
+        #expect(turns.order(of: [Claim(time: 90), Claim(time: 100), Claim(time: 20)], most: 3) == [2, 0, 1])
         let late = turns.take(Claim(time: 20), least: 20)
         #expect(late == 80 && turns.clock == 100)
         // One that goes first although another one has had less takes nothing from that.
@@ -216,7 +215,7 @@ import Testing
         #expect(last == LayerTurns.Claim(time: 1000 * Self.millisecond, busy: 2))
         // Once their workers are replaced they occupy none, and their time is spent.
         small.now = 500 * Self.millisecond
-        let replaced = small.pool.writeOffLoads(startedBefore: small.now, atMost: 4)
+        let replaced = small.pool.writeOffLoads(startedBefore: small.now, atMost: 4, now: small.now)
         #expect(replaced == 2)
         let after = small.pool.claim(ofLayer: 0, at: 900 * Self.millisecond)
         #expect(after == LayerTurns.Claim(time: 1000 * Self.millisecond, busy: 0))
@@ -236,7 +235,7 @@ import Testing
         while let ticket = small.beginLoad() {
             layers.append(ticket.key.layer)
             small.now += 1000
-            _ = small.pool.writeOffLoads(startedBefore: small.now, atMost: 1)
+            _ = small.pool.writeOffLoads(startedBefore: small.now, atMost: 1, now: small.now)
         }
         // Two of the first layer, one of each other.
         #expect(layers == [0, 0, 1, 2, 3])
@@ -268,5 +267,42 @@ import Testing
         #expect(small.beginLoad()?.key == key(6, layer: 1))
         let again = small.pool.lendWorker(startedBefore: small.now, now: small.now)
         #expect(again == 0)
+    }
+
+    /// Two layers of long loads have all workers, and one that has had much more time than they misses a tile.
+    private func starved() -> TilePool {
+        let small = TilePool(tiles: 64) {
+            $0.workers = 4
+            $0.spareWorkers = 4
+        }
+        for _ in 0..<2 { _ = small.pool.addLayer(tileBytes: TilePool.tileBytes) }
+        small.pool.layers.change(2) { $0.workTime = 60_000 * Self.millisecond }
+        func plan(_ layers: Int) {
+            var plan = Plan()
+            for layer in 0..<layers { plan.entries += (0..<8).map { small.demand(key($0, layer: layer)) } }
+            plan.divide()
+            small.pool.install(plan)
+        }
+        plan(2)
+        for _ in 0..<4 { _ = small.beginLoad() }
+        plan(3)
+        small.now += 1000
+        return small
+    }
+
+    /// The worker that is lent is the only free one.
+    @Test func theLentWorkerGoesToALayerThatHasNone() {
+        let small = starved()
+        let lent = small.pool.lendWorker(startedBefore: small.now, now: small.now)
+        #expect(lent == 1 && small.beginLoad()?.key.layer == 2)
+    }
+
+    /// No worker is lent to a layer that may start nothing.
+    @Test func noneIsLentInVain() {
+        let hanging = starved()
+        let most = hanging.pool.configuration.mostOfHangingLayer
+        hanging.pool.layers.change(2) { $0.stuckRequests = most }
+        let lent = hanging.pool.lendWorker(startedBefore: hanging.now, now: hanging.now)
+        #expect(lent == 0)
     }
 }

@@ -15,12 +15,12 @@ import Testing
         let second = small.beginLoad()
         #expect(first?.key == key(0) && second?.key == key(1))
         #expect(small.beginLoad() == nil)
-        let early = small.pool.writeOffLoads(startedBefore: small.now, atMost: 8)
+        let early = small.pool.writeOffLoads(startedBefore: small.now, atMost: 8, now: small.now)
         #expect(early == 0)
         small.now += 1000
-        let late = small.pool.writeOffLoads(startedBefore: small.now, atMost: 8)
+        let late = small.pool.writeOffLoads(startedBefore: small.now, atMost: 8, now: small.now)
         #expect(late == 2)
-        let again = small.pool.writeOffLoads(startedBefore: small.now, atMost: 8)
+        let again = small.pool.writeOffLoads(startedBefore: small.now, atMost: 8, now: small.now)
         #expect(again == 0)
         // Their layer has two loads in flight, as many as there are workers; another layer continues.
         let third = small.beginLoad()
@@ -44,7 +44,7 @@ import Testing
         small.install([small.demand(key(0))])
         let stuck = small.beginLoad()
         small.now += 1000
-        let count = small.pool.writeOffLoads(startedBefore: small.now, atMost: 1)
+        let count = small.pool.writeOffLoads(startedBefore: small.now, atMost: 1, now: small.now)
         #expect(stuck != nil && count == 1)
         small.install((1..<4).map { small.demand(key($0)) })
         let first = small.beginLoad()
@@ -63,7 +63,7 @@ import Testing
         small.install((0..<4).map { small.demand(key($0)) })
         for _ in 0..<4 { _ = small.beginLoad() }
         let before = small.pool.bookkeepingBytes
-        let count = small.pool.writeOffLoads(startedBefore: 1, atMost: 3)
+        let count = small.pool.writeOffLoads(startedBefore: 1, atMost: 3, now: 1)
         #expect(count == 3)
         let prefetches = small.pool.loads.prefetchCount
         #expect(prefetches == 0)

@@ -94,6 +94,19 @@ import Testing
         withExtendedLifetime((view, fetch)) {}
     }
 
+    /// As many servers that never answer as there are workers: one layer has none as soon as they have begun.
+    @Test(arguments: [false, true]) func besideAsManyAsWorkers(isBlocking: Bool) throws {
+        let scene = try Scene()
+        let silent = try (0..<4).map {
+            try scene.layer($0, milliseconds: Self.never / Self.millisecond, isBlocking: isBlocking)
+        }
+        let fast = try scene.layer(4, milliseconds: 4, isBlocking: isBlocking)
+        let view = ServiceSetup.quiet(scene.cache, silent + [fast])
+        view.update(Self.viewport)
+        let took = scene.time { scene.resident(fast) >= Self.tiles }
+        #expect(took <= 1000 + 4 * Int64(Self.tiles) + 60, "\(took) ms")
+    }
+
     /// A server that never answers. What is needed beside it does not wait until its loads count as stuck.
     @Test(arguments: [false, true], [Int64(0), 300]) func beside(isBlocking: Bool, start: Int64) throws {
         let scene = try Scene()
