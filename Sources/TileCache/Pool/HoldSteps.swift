@@ -4,11 +4,13 @@
 /// cache holds end when the steps are spent, and go on in a later hold. What is linear in the caller's own request, such
 /// as the needed tiles of an update, is counted and not cut off.
 struct HoldSteps {
-    /// Maximum steps of a hold. Shells without a lock begin none: their only hold has no maximum.
+    /// Maximum steps of a hold. Without a lock (tests, the simulation) there is one hold without a maximum.
     private var most = Int.max
     private(set) var spent = 0
+    /// The most steps that a hold before the present one has taken.
+    private var longestBefore = 0
     /// The most steps that a hold has taken.
-    private(set) var longest = 0
+    var longest: Int { max(longestBefore, spent) }
     /// Whether a request of this hold was refused because the steps were spent: the next hold goes on with it.
     private(set) var isInterrupted = false
 
@@ -18,13 +20,13 @@ struct HoldSteps {
     var left: Int { max(most - spent, 0) }
 
     /// Begins a hold of the lock.
-    mutating func begin(atMost steps: Int) { (most, spent, isInterrupted) = (steps, 0, false) }
+    mutating func begin(atMost steps: Int) {
+        longestBefore = longest
+        (most, spent, isInterrupted) = (steps, 0, false)
+    }
 
     @inline(__always)
-    mutating func spend(_ steps: Int = 1) {
-        spent &+= steps
-        longest = max(longest, spent)
-    }
+    mutating func spend(_ steps: Int = 1) { spent &+= steps }
 
     /// Counts tiles that a search has passed.
     @inline(__always)
@@ -39,5 +41,5 @@ struct HoldSteps {
     /// Value of `spent` after at most so many further steps of this hold.
     func end(after steps: Int) -> Int { spent + min(steps, left) }
 
-    mutating func forgetLongest() { longest = 0 }
+    mutating func forgetLongest() { (longestBefore, spent) = (0, 0) }
 }

@@ -23,7 +23,7 @@ extension PoolState {
                     ledger.noteLimit(committed: committedBytes)
                     return .granted(SlotID(number: fresh))
                 }
-                if decommitUnused(missing, sparing: slotClass) { continue }
+                if decommitUnused(missing, sparing: slotClass, atMost: hold.left) { continue }
             }
             guard hold.mayGoOn() else { return .refused }
             switch evict(worth: worth, for: layer) {
@@ -49,7 +49,7 @@ extension PoolState {
     mutating func makeBytes(_ bytes: Int, inSteps: Bool = true) -> Bool {
         while availableBytes < bytes {
             guard !isOverLimit else { return false }
-            if decommitUnused(bytes - availableBytes) { continue }
+            if decommitUnused(bytes - availableBytes, atMost: inSteps ? hold.left : .max) { continue }
             if inSteps, !hold.mayGoOn() { return false }
             let victim = coldest(of: .compressed, worth: .infinity)
             let other = victim != .none ? victim : coldest(of: .decoded, worth: .infinity)
@@ -66,7 +66,7 @@ extension PoolState {
     mutating func makeBytes(_ bytes: Int, worth: Float, layer: Int) -> Admission<Void> {
         while availableBytes < bytes {
             guard !isOverLimit else { return .refused }
-            if decommitUnused(bytes - availableBytes) { continue }
+            if decommitUnused(bytes - availableBytes, atMost: hold.left) { continue }
             guard hold.mayGoOn() else { return .refused }
             let evicted = evict(worth: worth, for: layer)
             if evicted.isGranted { continue }
@@ -197,15 +197,13 @@ extension PoolState {
         }
     }
 
-    /// Maximum decommits per call: bounds how long the lock is held.
-    private static let decommitsAtOnce = 256
-
-    /// Decommits unused memory until `bytes` are free, in steps; returns whether there was any.
-    mutating func decommitUnused(_ bytes: Int, sparing spared: Int? = nil, atMost most: Int = decommitsAtOnce) -> Bool {
+    /// Decommits unused memory until `bytes` are free; returns whether there was any.
+    ///
+    /// - Parameter most: Maximum decommits, which bounds how long the lock is held.
+    mutating func decommitUnused(_ bytes: Int, sparing spared: Int? = nil, atMost most: Int) -> Bool {
         let before = ledger.credit
         let first = ledger.pendingDecommits.count
-        let last = first + min(most, Self.decommitsAtOnce)
-        func isEnough() -> Bool { ledger.credit - before >= bytes || ledger.pendingDecommits.count >= last }
+        func isEnough() -> Bool { ledger.credit - before >= bytes || ledger.pendingDecommits.count - first >= most }
         for slotClass in slots.indices where slotClass != spared {
             while !isEnough(), decommitSlot(ofClass: slotClass) {}
         }

@@ -156,6 +156,21 @@ import Testing
         #expect(crowd.longest <= Self.most, "\(crowd.longest) steps")
     }
 
+    /// A slot in place of a thousand that are not used.
+    @Test func aLargeTileInPlaceOfUnusedMemory() throws {
+        let crowd = try Crowd()
+        crowd.scene.cache.invalidate(crowd.layer, keepsStale: false)
+        #expect(crowd.scene.scheduler.runAll(atMost: 200_000) && crowd.resident == 0)
+        crowd.forget()
+        let pyramid = try TilePyramid.powerOfTwo(worldWidth: 4096, worldHeight: 4096, tileSize: 1024)
+        let large = try crowd.scene.cache.addLayer(PlainSource(), pyramid: pyramid)
+        let view = ServiceSetup.quiet(crowd.scene.cache, [large])
+        view.update(needing: [NeededTile(layer: large, tile: TileCoordinate(level: 2, column: 1, row: 1))])
+        #expect(crowd.scene.scheduler.runAll(atMost: 200_000))
+        #expect(crowd.scene.cache.isResident(TileCoordinate(level: 2, column: 1, row: 1), of: large))
+        #expect(crowd.longest <= Self.most, "\(crowd.longest) steps")
+    }
+
     /// A source that answers later takes its slot when it is ready.
     @Test func aLargeTileOfAnAsynchronousSource() throws {
         let crowd = try Crowd()
