@@ -17,8 +17,6 @@ package struct PlanEntry: Hashable, Sendable {
 
         /// Whether it waits for needed tiles, and evicts only what is worth less.
         var isExtra: Bool { self == .prefetch || self == .margin || self == .ancestor }
-        /// Whether another tile has to take its place if it does not come.
-        var isReplaced: Bool { self == .fallback || self == .ancestor }
     }
 
     package var key: TileKey

@@ -135,7 +135,7 @@ struct Entry {
     /// Whether it failed for good.
     var isLost: Bool { flags.contains(.failed) && retryAt == .max }
     /// Whether it can be drawn or is known to be absent, and is therefore valid until a time.
-    var hasAnswer: Bool { residency == .decoded || (residency == .none && flags.contains(.absent)) }
+    var hasAnswer: Bool { residency.isDecoded || (residency == .none && flags.contains(.absent)) }
     /// Whether it has no pixels, and no load will bring any.
     var isUnavailable: Bool { !residency.isResident && (isLost || flags.contains(.absent)) }
     /// What policies see of it.

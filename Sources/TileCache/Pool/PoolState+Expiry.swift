@@ -1,7 +1,7 @@
 /// Tiles that are valid until a time, and are revalidated if they are needed after it.
 ///
-/// An expired tile that a view needs is marked as stale: it is drawn, and the plan loads it. One that is not needed keeps
-/// its time, and nothing happens until a view needs it.
+/// An expired tile that is needed is marked as stale: it is drawn, and the plan loads it. One that is not needed keeps its
+/// time, or stays stale, and is not loaded until it is needed.
 extension PoolState {
     /// Until when an answer is valid.
     struct Validity: Hashable, Sendable {
@@ -21,7 +21,8 @@ extension PoolState {
             $0.flags.insert(.expires)
             $0.retryAt = time
         }
-        if table[number].viewCount > 0 { effects.replanAt = min(effects.replanAt, time) }
+        let isDrawn = table[number].viewCount > 0 || isPlanned(table[number].key, for: .ancestor)
+        if isDrawn { effects.replanAt = min(effects.replanAt, time) }
         guard let validators = validity.validators, validators.hasValidator, table[number].residency.isResident else {
             return
         }
@@ -68,27 +69,17 @@ extension PoolState {
         noteDrawing()
     }
 
-    /// Declares when a tile that is needed from now on expires.
+    /// Declares when a tile that is needed from now on expires, or may be revalidated.
     mutating func noteExpiry(of number: EntryID) {
         let entry = table.pointer(number)
-        guard entry.pointee.flags.contains(.expires) else { return }
+        guard !entry.pointee.flags.isDisjoint(with: .ofExpiry) else { return }
         effects.replanAt = min(effects.replanAt, entry.pointee.retryAt)
-    }
-
-    /// Leaves an expired tile that nobody needs any more as it is until somebody does.
-    mutating func rest(_ number: EntryID) {
-        guard table[number].needCount == 0, table[number].flags.contains(.expired) else { return }
-        change(number) {
-            $0.flags.subtract([.stale, .expired, .failed, .refused])
-            $0.flags.insert(.expires)
-            $0.retryAt = 0
-        }
     }
 
     /// Makes a tile current whose source has confirmed it.
     mutating func renew(_ number: EntryID) {
         change(number) {
-            $0.flags.subtract([.stale, .expires, .expired, .failed, .refused])
+            $0.flags.subtract(EntryFlags.ofExpiry.union([.stale, .failed, .refused]))
             $0.attempts = 0
         }
         noteDrawing()
@@ -108,6 +99,14 @@ extension PoolState {
     func validators(of ticket: LoadTicket) -> TileStoreFreshness? {
         guard let load = loads[ticket], load.isRevalidation else { return nil }
         return validators[load.entry]
+    }
+
+    /// Gives back what the validators of removed tiles took; returns whether it was anything.
+    @discardableResult
+    mutating func shrinkValidators() -> Bool {
+        let bytes = validators.shrink()
+        if bytes > 0 { note(-bytes, in: .validators) }
+        return bytes > 0
     }
 
     /// Keeps validators, if the limit has room for them.
@@ -140,10 +139,24 @@ struct Validators {
             + 2 * 32 + (freshness.entityTag?.utf8.count ?? 0) + (freshness.lastModified?.utf8.count ?? 0)
     }
 
+    private static func inSteps(_ bytes: Int) -> Int { (bytes + step - 1) / step * step }
+
     /// Bytes to charge before a record is added.
     func growth(with freshness: TileStoreFreshness) -> Int {
-        let needed = (bytes + Self.size(freshness) + Self.step - 1) / Self.step * Self.step
-        return max(needed - charged, 0)
+        max(Self.inSteps(bytes + Self.size(freshness)) - charged, 0)
+    }
+
+    /// Maximum number of records that are moved at once.
+    private static let mostMoved = 4096
+
+    /// Shrinks a table of which hardly anything is left; returns the bytes that need not be charged any more.
+    mutating func shrink() -> Int {
+        guard bytes < charged / 4, records.count <= Self.mostMoved else { return 0 }
+        let former = charged
+        charged = Self.inSteps(bytes)
+        // A dictionary keeps its capacity.
+        if charged < former { records = Dictionary(uniqueKeysWithValues: records.map { ($0.key, $0.value) }) }
+        return former - charged
     }
 
     mutating func noteCharge(_ growth: Int) { charged += growth }

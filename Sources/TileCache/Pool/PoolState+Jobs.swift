@@ -34,14 +34,6 @@ enum LoadResult: Error, Hashable {
     /// It was refused memory; it is retried after a wait if memory is available.
     case refused
 
-    /// Whether the tile is loaded again after a wait.
-    var isRetried: Bool {
-        switch self {
-        case .failed, .postponed, .refused: true
-        case .pixels, .unchanged, .absent, .cancelled: false
-        }
-    }
-
     /// Whether no load will bring the tile.
     var isUnavailable: Bool {
         switch self {
@@ -54,8 +46,10 @@ enum LoadResult: Error, Hashable {
 extension PoolState {
     /// Replaces the plan. Entries of the old plan that have not started never will.
     ///
-    /// - Parameter now: Tiles whose retry is due after it count for `nextRetry`. Default: none.
+    /// - Parameter now: Tiles whose retry is due after it count for `nextRetry`, and ancestors that expire after it.
+    ///   Default: none.
     mutating func install(_ newPlan: consuming Plan, now: Int64 = .max) {
+        shrinkValidators()
         let hasRoom = makeRoom(for: newPlan)
         // Room is being made in steps, of which this was one.
         if hold.isInterrupted { effects.plans = true }
@@ -70,6 +64,8 @@ extension PoolState {
         for planned in queue.plan.entries {
             let number = table.find(planned.key)
             guard number != .none else { continue }
+            // It is drawn, though no view needs it.
+            if planned.reason == .ancestor, now < .max { queue.noteRetry(at: expire([number], now: now)) }
             let load = table[number].load
             if load != .none {
                 loads.change(load) { $0.wantedEpoch = epoch }
@@ -135,7 +131,8 @@ extension PoolState {
         if entry.load != .none { return false }
         if entry.flags.contains(.absent), !entry.flags.contains(.stale) { return false }
         if !entry.flags.isDisjoint(with: [.failed, .refused]), now < entry.retryAt { return false }
-        if entry.flags.contains(.stale) { return true }
+        // An expired tile waits until it is needed.
+        if entry.flags.contains(.stale) { return !entry.flags.contains(.expired) || planned.reason != .prefetch }
         switch entry.residency {
         case .none: return true
         case .compressed: return planned.wantsDecoded
@@ -189,7 +186,7 @@ extension PoolState {
             wantedEpoch: queue.epoch,
             value: planned.value
         )
-        load.isRevalidation = table[number].flags.contains(.expired) && planned.reason != .prefetch
+        load.isRevalidation = table[number].flags.contains(.expired)
         let ticket = loads.begin(load, of: planned.key)
         relist(number) { $0.load = ticket.load }
         setHistory(planned, of: number)
@@ -233,7 +230,8 @@ extension PoolState {
                 if result == .absent || result == .unchanged { set(validity, of: number) }
                 if let time = retryTime(of: number, after: result) { effects.replanAt = min(effects.replanAt, time) }
                 // Nothing else may make the plan that loads its fallback, or the next one.
-                let isLost = result.isUnavailable && (isWanted || isFallback(table[number].key))
+                let isLost =
+                    result.isUnavailable && (isWanted || isPlanned(table[number].key, for: .fallback, .ancestor))
                 if isLost, !table[number].residency.isResident { effects.plans = true }
             }
             noteNotLanded(load, result)
@@ -246,9 +244,9 @@ extension PoolState {
         if load.isWrittenOff || queue.hasPassedForLoads || hasMorePins || wasOverLimit { effects.plans = true }
     }
 
-    /// Whether the plan has a tile as a fallback. Its load may have begun as another one.
-    private func isFallback(_ key: TileKey) -> Bool {
-        queue.plan.entries.contains { $0.reason.isReplaced && $0.key == key }
+    /// Whether the plan has a tile for one of some reasons. Its load may have begun for another one.
+    func isPlanned(_ key: TileKey, for reasons: PlanEntry.Reason...) -> Bool {
+        queue.plan.entries.contains { $0.key == key && reasons.contains($0.reason) }
     }
 
     private mutating func land(_ load: Load, in number: EntryID, now: Int64) {
@@ -308,8 +306,6 @@ extension PoolState {
     }
 
     private mutating func note(_ result: LoadResult, _ load: Load, in number: EntryID, now: Int64) {
-        // A revalidation that nobody needs any more is not retried: the tile waits until somebody does.
-        guard !result.isRetried || !load.isRevalidation || table[number].flags.contains(.expired) else { return }
         switch result {
         case .pixels: break
         case .unchanged: renew(number)
@@ -318,7 +314,7 @@ extension PoolState {
             if table[number].residency.isResident { detachPixels(of: number, cause: .replaced) }
             change(number) {
                 $0.flags.subtract(.remembered)
-                $0.flags.subtract([.stale, .expires, .expired])
+                $0.flags.subtract(EntryFlags.ofExpiry.union(.stale))
                 $0.flags.insert(.absent)
             }
         case .failed(let isPermanent, let retryAfter):

@@ -82,7 +82,6 @@ extension PoolState {
                 $0.lastUse = now
                 $0.lastDemand = demand
             }
-            rest(number)
             forgetIfIdle(number)
         }
         split.noteDemands(counts.total)
@@ -177,7 +176,6 @@ extension PoolState {
                 $0.needCount -= 1
                 $0.viewCount -= 1
             }
-            rest(number)
             forgetIfIdle(number)
         }
         needs = ViewNeeds()

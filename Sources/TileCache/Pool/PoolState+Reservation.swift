@@ -138,8 +138,6 @@ extension PoolState {
     /// Time of a plan made only to retry a tile; `nil` for never. A prefetch that was refused memory makes none.
     func retryTime(of number: EntryID, after result: LoadResult) -> Int64? {
         let entry = table[number]
-        // While it is valid, or waits to be needed, there is nothing to retry.
-        guard !entry.flags.contains(.expires) else { return nil }
         switch result {
         case .failed, .postponed: return entry.retryAt == .max ? nil : entry.retryAt
         case .refused: return entry.isKept ? entry.retryAt : nil

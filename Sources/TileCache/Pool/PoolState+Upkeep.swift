@@ -83,7 +83,7 @@ extension PoolState {
             guard hold.spent < end else { return true }
             let excess = committedBytes - ledger.leavingBytes - bytes
             if decommitUnused(excess, atMost: end - hold.spent) { continue }
-            if shrinkTables(steps: end - hold.spent) > 0 { continue }
+            if shrinkValidators() || shrinkTables(steps: end - hold.spent) > 0 { continue }
             // A long trim does not weigh each tile: hardly any of them stay.
             let isLarge = excess > bytes / 16
             let cold = isLarge ? oldest(of: .compressed) : coldest(of: .compressed, worth: .infinity)
@@ -145,7 +145,7 @@ extension PoolState {
     /// Allows the tiles of a layer to be compressed.
     mutating func setCompressible(layer: Int) { layers.change(layer) { $0.isCompressible = true } }
 
-    /// Maximum evictions and decommits per hold of the lock. A search that has begun ends after them.
+    /// Maximum evictions and decommits per hold of the lock. A search may exceed them by its own length.
     static let stepsAtOnce = 128
 
     /// Evicts until a lowered limit is met; returns whether more steps would help.

@@ -96,8 +96,6 @@ extension CoreState {
         guard !isShutDown, let pyramid = record(of: layer)?.pyramid else { return .failure(.removed) }
         guard pyramid.hasTile(tile) else { return .failure(.absent) }
         let key = TileKey(layer: layer.index, tile)
-        // An expired tile comes once it has been revalidated.
-        pool.expire(key, now: now)
         if let outcome = fetchOutcome(of: key, since: now) { return .failure(outcome) }
         guard fetches.count < Fetches.maximumCount, pool.charge(Fetches.bytesPerFetch, to: .views) else {
             return .failure(.refused)
@@ -119,7 +117,6 @@ extension CoreState {
     mutating func endNeed(of record: Fetches.Record) {
         guard record.entry != .none else { return }
         pool.relist(record.entry) { $0.needCount -= 1 }
-        pool.rest(record.entry)
         pool.forgetIfIdle(record.entry)
     }
 
@@ -137,8 +134,10 @@ extension CoreState {
 
     /// Outcome of a tile's request, if it is known. Pixels are leased.
     ///
-    /// During an invalidation of the layer only new pixels are: what else is known may be from before.
+    /// What had expired at the time of the request is not: it comes once it has been revalidated. During an invalidation
+    /// of the layer only new pixels are known: all else may be from before.
     private mutating func fetchOutcome(of key: TileKey, since: Int64) -> FetchOutcome? {
+        if pool.expire(key, now: since) { effects.plans = true }
         let number = pool.table.find(key)
         guard number != .none else { return nil }
         let entry = pool.table[number]
@@ -149,7 +148,7 @@ extension CoreState {
             return .pixels(leased(number, pyramid, showing: rectangle, isExact: true))
         }
         if pool.layers[key.layer].invalidations > 0 { return nil }
-        if entry.flags.contains(.absent) { return .absent }
+        if entry.flags.contains(.absent), !entry.flags.contains(.stale) { return .absent }
         return entry.isLost ? .failed : nil
     }
 

@@ -198,9 +198,7 @@ struct CoreState: ~Copyable {
         guard pool.hasExpiries else { return .max }
         var next = Int64.max
         for place in views.indices {
-            for layer in views[place]?.model.layers ?? [] {
-                next = min(next, pool.expire(layer.needs.entries, now: now))
-            }
+            next = min(next, views[place]?.model.expire(now: now, pool: &pool) ?? .max)
         }
         return next
     }

@@ -152,7 +152,7 @@ package final class VirtualCache {
             let missing = composer.touch(&views[view].layers[index], &pool) { timesToSharp.append($0) }
             isMissing = isMissing || missing
         }
-        writeDrawn()
+        noteEffects()
         fallbacks.removeAll(keepingCapacity: true)
         composer.emitsPlacements = keepsFallbacks
         if isMissing {
@@ -218,11 +218,7 @@ package final class VirtualCache {
         if pool.layers.haveAllowances { context.allowances = pool.layers.map(\.allowance) }
         nextExpiry = .max
         if pool.hasExpiries {
-            for view in views.indices {
-                for layer in views[view].layers {
-                    nextExpiry = min(nextExpiry, pool.expire(layer.needs.entries, now: now))
-                }
-            }
+            for view in views { nextExpiry = min(nextExpiry, view.expire(now: now, pool: &pool)) }
         }
         let snapshots = views.indices.map { (id: $0, snapshot: views[$0].takeSnapshot(at: now, pool)) }
         let counters = pool.counters
@@ -234,7 +230,8 @@ package final class VirtualCache {
             isReusable: planner.isReusable(on: snapshots, plan)
         )
         newest = made
-        pool.install(plan)
+        pool.install(plan, now: now)
+        nextExpiry = min(nextExpiry, pool.queue.nextRetry)
         if measuresPlans {
             planMicroseconds = Double(MonotonicTime.ofThread.nanoseconds - start) / 1000
             let needed = views.reduce(0) { $0 + $1.layers.reduce(0) { $0 + $1.needs.tiles.count } }
@@ -373,10 +370,13 @@ package final class VirtualCache {
         return tier != nil
     }
 
-    /// Writes tiles that have been drawn for the first time.
-    private func writeDrawn() {
+    /// Notes when tiles expire that are needed from now on, and writes those that have been drawn for the first time.
+    private func noteEffects() {
+        guard tiers != nil || pool.hasExpiries else { return }
+        let effects = pool.takeEffects()
+        if pool.hasExpiries { replanAt = min(replanAt, effects.replanAt) }
         guard let tiers else { return }
-        for key in pool.takeEffects().drawn {
+        for key in effects.drawn {
             guard let tier = unsaved.removeValue(forKey: key) else { continue }
             tiers.write(key, bytes: entryBytes(ofLayer: key.layer), before: tier)
         }

@@ -1,76 +1,3 @@
-/// A needed tile on screen. Its index among the needed ones, and the copy of a wrapping world.
-struct VisibleTile: Hashable, Sendable {
-    var index: Int32
-    var offset: Double
-}
-
-/// Detects whether a frame's touches would change nothing.
-struct TouchMark: Hashable, Sendable {
-    /// Stamp of the pool's last use.
-    var stamp: UInt64 = 0
-    /// Number of needed tiles that were touched.
-    var count = -1
-}
-
-/// Per-view state of one layer.
-struct ViewLayer: Sendable {
-    let id: LayerID
-    var layer: Int { id.index }
-    let pyramid: TilePyramid
-    var needs = ViewNeeds()
-    /// State of the pool after the last frame's touches.
-    var touched = TouchMark()
-    /// Needed tiles on screen, with repeats if a world wraps within the viewport.
-    var visible: [VisibleTile] = []
-    /// The range whose tiles are the needed and the visible ones; `nil` if there is none.
-    var range: TileRange?
-    /// Whether the renderer lists the needed tiles itself.
-    var hasOwnList = false
-    /// Importance of each needed tile if the renderer lists them itself; empty otherwise.
-    var importance: [Float] = []
-    /// Whether a finer level would have had room without the tiles of other views.
-    var gaveWay = false
-    /// The level that the scale asks for; -1 for a list of the renderer's own.
-    var askedLevel = -1
-    /// Bytes of the tiles of that level, if several layers share the room.
-    var askedBytes = 0
-    /// Number of tiles on screen that are not among the needed ones: too many of the coarsest level, or no memory.
-    var leftOut = 0
-    /// Whether there are too many tiles of the coarsest level on screen.
-    var isCut = false
-    /// Whether the level is coarser than the scale asks for, for lack of room.
-    var isCoarsened: Bool { needs.level < askedLevel && !needs.tiles.isEmpty }
-    /// Version of all views' needs after the level was chosen.
-    var fittedVersion: UInt64 = 0
-    /// Frames that the layer's policy has not learned from yet, oldest first.
-    var observations: [FrameObservation] = []
-
-    /// Needed tiles that no load will bring.
-    func gaps(in pool: borrowing PoolState) -> [TileCoordinate] {
-        var gaps: [TileCoordinate] = []
-        for (place, number) in needs.entries.enumerated() where number != .none {
-            if pool.table.pointer(number).pointee.isUnavailable { gaps.append(needs.tiles[place].coordinate) }
-        }
-        return gaps
-    }
-
-    /// Maximum number of frames waiting for a planner; the oldest ones beyond it are dropped.
-    static let maximumObservations = 240
-
-    mutating func observe(_ viewport: TileViewport, now: Int64) {
-        if observations.count == Self.maximumObservations { observations.removeFirst() }
-        observations.append(
-            FrameObservation(
-                time: now,
-                viewport: viewport,
-                level: needs.level,
-                needed: needs.tiles,
-                pyramid: pyramid
-            )
-        )
-    }
-}
-
 /// State and decisions of a view, without lock or clock.
 struct ViewModel: Sendable {
     var layers: [ViewLayer]
@@ -104,6 +31,7 @@ struct ViewModel: Sendable {
     private var scratch: [TileKey] = []
     private var scratchVisible: [VisibleTile] = []
     private var scratchRange: TileRange?
+    private var scratchLeftOut = 0
     /// Frames at rest that no policy has learned from, oldest first.
     private var rests: [Int64] = []
 
@@ -220,6 +148,13 @@ struct ViewModel: Sendable {
         return true
     }
 
+    /// Marks needed tiles as stale that have expired; returns when the next one expires.
+    func expire(now: Int64, pool: inout PoolState) -> Int64 {
+        var next = Int64.max
+        for layer in layers { next = min(next, pool.expire(layer.needs.entries, now: now)) }
+        return next
+    }
+
     private mutating func chooseAgain(now: Int64, pool: inout PoolState) {
         guard let viewport, !layers.contains(where: { $0.hasOwnList }) else { return }
         // Policies learn from frames in order of time.
@@ -269,8 +204,7 @@ struct ViewModel: Sendable {
                 isSame = collect(layer: index, level: level, viewport)
             }
         }
-        layers[index].leftOut =
-            level > 0 ? 0 : ViewportCover(pyramid: pyramid, viewport: viewport, levelIndex: 0).leftOutCount
+        layers[index].leftOut = scratchLeftOut
         layers[index].isCut = layers[index].leftOut > 0
         if !isSame { takeCollected(layer: index, level: level, now: now, pool: &pool) }
         layers[index].needs.level = level
@@ -358,7 +292,7 @@ struct ViewModel: Sendable {
         let layer = layers[index].layer
         let cover = ViewportCover(pyramid: layers[index].pyramid, viewport: viewport, levelIndex: level)
         let columns = cover.period
-        scratchRange = cover.range
+        (scratchRange, scratchLeftOut) = (cover.range, cover.leftOutCount)
         if let range = scratchRange, range == layers[index].range, layers[index].needs.hasBegun { return true }
         scratch.removeAll(keepingCapacity: true)
         scratchVisible.removeAll(keepingCapacity: true)

@@ -16,6 +16,8 @@ import Testing
         var tag: String? = "a"
         var colour: UInt32 = 7
         var isAbsent = false
+        /// Tiles of finer levels are absent.
+        var finest = Int.max
         var fails: TileFailure?
         var requests: [(tile: TileCoordinate, time: Int64, tag: String?)] = []
         var confirmed = 0
@@ -38,7 +40,7 @@ import Testing
             let (isUnchanged, freshness) = try answer(tile, pixels.cached)
             pixels.freshness = freshness
             if isUnchanged { return .unchanged }
-            if isAbsent { return .absent }
+            if isAbsent || tile.level > finest { return .absent }
             fill(&pixels, with: colour)
             return .pixels
         }
@@ -47,7 +49,9 @@ import Testing
             do {
                 let (isUnchanged, freshness) = try answer(request.tile, request.cached)
                 if isUnchanged { return request.completeUnchanged(freshness: freshness) }
-                if isAbsent { return request.completeAbsent(freshness: freshness) }
+                if isAbsent || request.tile.level > finest {
+                    return request.completeAbsent(freshness: freshness)
+                }
                 request.complete { [colour] pixels in
                     pixels.freshness = freshness
                     fill(&pixels, with: colour)
@@ -65,13 +69,21 @@ import Testing
         let layer: LayerID
         let view: TileView
 
-        init(isBlocking: Bool = true, tiles: Int = 64, stores: [any TileStore] = []) throws {
+        init(
+            isBlocking: Bool = true,
+            tiles: Int = 64,
+            stores: [any TileStore] = [],
+            compresses: Bool = false
+        ) throws {
             let box = Lock<StillScene?>(nil)
             let begin = StepScheduler(seed: 1).now
             let wall: @Sendable () -> Int64 = {
                 ExpiryTests.start + ((box.withLock { $0 }?.scheduler.now ?? begin) - begin) / ExpiryTests.second
             }
-            scene = try StillScene(tiles: tiles) { $0.wallClock = wall }
+            scene = try StillScene(tiles: tiles) {
+                $0.wallClock = wall
+                $0.usesCompressedTier = compresses
+            }
             box.withLock { [scene] in $0 = scene }
             server.wall = wall
             let options = LayerOptions(stores: stores.isEmpty ? nil : LayerStores(stores, dataSet: ["live"]))
@@ -236,12 +248,58 @@ import Testing
         #expect(scene.figures.revalidations.started == 0 && scene.figures.contradictions == [])
     }
 
-    /// A host's request of an expired tile ends with the new one.
-    @Test func aFetchWaitsForTheRevalidation() throws {
+    /// What is drawn for good in place of an absent tile expires, too.
+    @Test(arguments: [true, false]) func ancestorsExpire(isBlocking: Bool) throws {
+        let scene = try Scene(isBlocking: isBlocking)
+        scene.server.finest = 5
+        scene.need(0..<2)
+        scene.pass(seconds: 0.1)
+        #expect(Set(scene.drawn) == ["7"])
+        for colour in 8...10 {
+            (scene.server.tag, scene.server.colour) = ("\(colour)", UInt32(colour))
+            scene.pass(seconds: 3.1)
+            #expect(Set(scene.drawn) == ["\(colour)"] && scene.figures.contradictions == [])
+        }
+        // One that is not drawn any more waits.
+        scene.need(10..<12)
+        let before = scene.server.requests.count
+        scene.pass(seconds: 10)
+        #expect(scene.server.requests[before...].allSatisfy { $0.tile.column >= 10 >> (6 - $0.tile.level) })
+    }
+
+    /// The wait that a server asks for holds after the tile has left the screen and is back.
+    @Test(arguments: [TileFailure.transient(retryAfter: .seconds(100)), .postponed(retryAfter: .seconds(100))])
+    func aWaitHoldsOffTheScreen(failure: TileFailure) throws {
         let scene = try Scene()
+        scene.need(0..<2)
+        scene.server.fails = failure
+        scene.pass(seconds: 4)
+        let ofFirst = { scene.server.requests.count { $0.tile.column < 2 } }
+        #expect(ofFirst() == 4)
+        scene.server.fails = nil
+        for _ in 0..<5 {
+            scene.need(2..<4)
+            scene.pass(seconds: 1)
+            scene.need(0..<2)
+            scene.pass(seconds: 1)
+        }
+        #expect(ofFirst() == 4 && scene.drawn == ["7 stale", "7 stale"])
+        scene.need(2..<4)
+        scene.pass(seconds: 200)
+        #expect(ofFirst() == 4)
+        scene.need(0..<2)
+        scene.pass(seconds: 0.1)
+        #expect(ofFirst() == 6 && scene.drawn == ["7", "7"] && scene.figures.contradictions == [])
+    }
+
+    /// A host's request of an expired tile ends with the new one, also if the tile was absent.
+    @Test(arguments: [false, true]) func aFetchWaitsForTheRevalidation(wasAbsent: Bool) throws {
+        let scene = try Scene()
+        scene.server.isAbsent = wasAbsent
         scene.need(0..<1)
         scene.need(1..<2)
         scene.pass(seconds: 10)
+        scene.server.isAbsent = false
         (scene.server.tag, scene.server.colour) = ("b", 9)
         let ends = Lock([Bool]())
         let queue = DispatchQueue(label: "requests")
@@ -250,6 +308,30 @@ import Testing
         }
         scene.pass(seconds: 0.1)
         #expect(fetch.outcome == nil && ends.withLock { $0 } == [true])
+    }
+
+    /// The same of a compressed tile that a worker decompresses, since the host's thread could not.
+    @Test func aFetchOfACompressedTileWaits() throws {
+        let scene = try Scene(compresses: true)
+        scene.need(0..<1)
+        scene.need(1..<2)
+        scene.pass(seconds: 10)
+        (scene.server.tag, scene.server.colour) = ("b", 9)
+        let (tile, layer) = (scene.scene.tile(0), scene.layer)
+        let ends = Lock([Bool]())
+        let handler = FetchHandler(queue: DispatchQueue(label: "requests")) { outcome in
+            if case .pixels(let tile) = outcome { ends.withLock { $0.append(holds(tile, 9) && !tile.isStale) } }
+        }
+        let now = scene.scene.scheduler.now
+        let isKnown = scene.scene.cache.core.perform { state -> Bool in
+            let number = state.pool.table.find(TileKey(layer: layer.index, tile))
+            _ = state.pool.finishDemotion(state.pool.beginDemotion(number), .solid(0))
+            guard state.pool.table[number].residency == .compressed else { return true }
+            if case .failure = state.beginFetch(tile, of: layer, isMargin: false, handler, now: now) { return true }
+            return false
+        }
+        scene.pass(seconds: 0.1)
+        #expect(!isKnown && ends.withLock { $0 } == [true])
     }
 
     /// Random sessions against a simple reference: after time has passed, each needed tile is at most as old as its
