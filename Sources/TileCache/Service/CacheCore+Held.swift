@@ -113,15 +113,19 @@ extension CacheCore {
     ///
     /// - Parameter new: Stores of a layer that is about to be added. Default: none.
     func limitStores(with new: [any TileStore] = []) {
-        var (stores, limit) = read { ($0.layers.stores, $0.pool.ledger.limit) }
-        stores.add(new)
         guard configuration.limitsStores else { return }
-        for store in stores {
-            store.limitMemory(to: .bytes(limit / Self.storeShare / stores.count), for: Int(serial))
+        while true {
+            var (stores, limit, version) = read { ($0.layers.stores, $0.pool.ledger.limit, $0.layers.version) }
+            stores.add(new)
+            for store in stores {
+                store.limitMemory(to: .bytes(limit / Self.storeShare / stores.count), for: Int(serial))
+            }
+            // Another thread may have told them meanwhile what a later list or limit allows.
+            if read({ $0.layers.version == version && $0.pool.ledger.limit == limit }) { return }
         }
     }
 
-    /// The same on the stores' queue, after a change of the limit, and notes what they hold then.
+    /// The same on the stores' queue, after a change of the limit or of the layers, and notes what they hold then.
     func limitStoresLater() {
         guard !isForked, read({ !$0.layers.stores.isEmpty }) else { return }
         activity.enter()
@@ -135,9 +139,11 @@ extension CacheCore {
     /// Tells stores that no layer names any more that they are allowed what they want.
     func releaseStores(_ stores: [any TileStore]) {
         let used = read { $0.layers.stores }
-        for store in stores where !used.contains(where: { $0 === store }) {
-            store.limitMemory(to: nil, for: Int(serial))
-        }
+        let released = stores.filter { store in !used.contains { $0 === store } }
+        guard !released.isEmpty else { return }
+        for store in released { store.limitMemory(to: nil, for: Int(serial)) }
+        // The others may have more, and a layer that names one of these may have been added meanwhile.
+        limitStoresLater()
     }
 }
 

@@ -172,6 +172,7 @@ extension LayerStoreTests {
         cache.removeLayer(layer)
         run.scene.run()
         #expect(first.allowances.count == 2 && second.allowances.isEmpty)
+        #expect(first.allowances.values.allSatisfy { $0 == limit / 8 }, "the others have their parts")
         #expect(cache.shutdown() && first.allowances.count == 1)
         #expect(other.scene.cache.shutdown() && first.allowances.isEmpty)
         // A layer that is refused leaves nothing behind: two layers cannot both have the whole limit.
