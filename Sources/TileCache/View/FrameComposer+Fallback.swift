@@ -2,8 +2,6 @@
 extension FrameComposer {
     /// Levels finer than the needed one that are searched; Leaflet searches as many.
     static let descendantDepth = 2
-    /// Maximum tiles of a level that are searched. Odd tables of levels may have any number over one tile.
-    static let mostTilesOfALevel = TilePyramid.mostTilesOverAPlace
     /// Part of an area that does not count: edges that tiles of several levels share are rounded, and so are sums.
     private static let hair = 1e-9
 
@@ -42,7 +40,7 @@ extension FrameComposer {
             for level in levels {
                 if fallback.area >= whole { return }
                 let range = pyramid.range(overlapping: own, at: level)
-                guard range.count <= Self.mostTilesOfALevel else { continue }
+                guard range.count <= TilePyramid.mostTilesOverAPlace else { continue }
                 for other in range {
                     let number = pool.table.find(TileKey(layer: layerIndex, other))
                     guard number != .none, isDrawable(pool.table[number].residency),

@@ -28,11 +28,11 @@ struct NeededList: Sendable {
 
     private var layers: [LayerID: OfLayer] = [:]
 
-    /// - Parameter pyramids: Those of the layers that count. Tiles of others, and those that do not exist, are left out.
+    /// - Parameter pyramids: Those of the layers that count. Tiles of others, and those outside of the known contents, are left out.
     init(_ list: [NeededTile], pyramids: [LayerID: TilePyramid]) {
         var importance: [TileKey: Float] = [:]
         for wish in list {
-            guard let pyramid = pyramids[wish.layer], pyramid.contains(wish.tile) else { continue }
+            guard let pyramid = pyramids[wish.layer], pyramid.hasTile(wish.tile) else { continue }
             let key = TileKey(layer: wish.layer.index, wish.tile)
             // NaN cannot be ordered.
             let own = wish.importance.isNaN ? -.infinity : wish.importance

@@ -94,7 +94,7 @@ extension ViewModel {
                     let range = layer.pyramid.range(overlapping: own, at: level)
                     // Neighbours have the same coarse ancestors.
                     if range == last { break }
-                    guard range.count <= FrameComposer.mostTilesOfALevel else { continue }
+                    guard range.count <= TilePyramid.mostTilesOverAPlace else { continue }
                     var isFound = false
                     for tile in range {
                         let number = pool.table.find(TileKey(layer: layer.layer, tile))

@@ -67,6 +67,10 @@ import Testing
         #expect(!pyramid.hasTile(TileCoordinate(level: 2, column: columns, row: 0)))
         #expect(pyramid.contains(TileCoordinate(level: 2, column: columns, row: 0)))
         #expect(pyramid.children(of: TileCoordinate(level: 1, column: 0, row: 0))?.count == 2 * columns)
+        // A renderer's own list may name others.
+        let layer = LayerID(0)
+        let wishes = (0..<4).map { NeededTile(layer: layer, tile: TileCoordinate(level: 2, column: $0, row: 0)) }
+        #expect(NeededList(wishes, pyramids: [layer: pyramid])[layer].keys.count == columns)
     }
 
     /// Ranges of levels: the union of their areas is needed, and what a level lacks of it is known to be absent.
