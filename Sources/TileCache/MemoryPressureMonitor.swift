@@ -7,9 +7,11 @@ import Dispatch
 /// processes wait for it 10 percent of the time (`memory.pressure`; the machine's figures if the group has none), or 1
 /// percent while memory is reclaimed at a limit (`memory.events`), or if 85 percent of a limit are in use beside file
 /// contents that can be dropped. It is critical if all processes wait 10 percent of the time, at 95 percent of a limit,
-/// and after a process was killed for memory. A warning halves the limit in force, critical pressure quarters it: the coldest tiles are evicted at
-/// once, leased ones when they are released. After the pressure the limit grows back by half of its size at a time,
-/// five seconds apart. It also does if this object is released. A program that detects pressure by other means calls
+/// and after a process was killed for memory.
+///
+/// A warning halves the limit in force, critical pressure quarters it: the coldest tiles are evicted at once, leased ones
+/// when they are released. After the pressure the limit grows back by half of its size at a time, five seconds apart.
+/// This happens, too, if the object is released. A program that detects pressure by other means calls
 /// ``TileCache/noteMemoryPressure(_:)``.
 public final class MemoryPressureMonitor: @unchecked Sendable {
     // `@unchecked`: Dispatch's sources are thread-safe, but not declared so on every platform.

@@ -35,8 +35,8 @@ public final class TileCache: Sendable {
         /// minute. Default: 0.5 s.
         public var retryDelay = Duration.milliseconds(500)
         /// Duration after which a load counts as stuck, 1 ms or more. Default: 10 s. Another worker then replaces its
-        /// worker. The load continues, and its tile is accepted when it arrives. After a tenth of that time one does, if all
-        /// workers are taken and another layer misses tiles and has none.
+        /// worker. The load continues, and its tile is accepted when it arrives. If all workers are busy and
+        /// another layer that misses tiles has none, that happens after a tenth of this time.
         public var stuckLoadTime = Duration.seconds(10)
         /// Duration after which a call of ``TileView/onTilesReady`` counts as slow, 0 or more. Default: 0.1 s.
         public var slowCallbackTime = Duration.milliseconds(100)
@@ -46,7 +46,7 @@ public final class TileCache: Sendable {
 
         package var usesValues = true
         package var grantsBookkeeping = false
-        /// Whether stores are asked to keep to a part of the limit. Not of one that was chosen for their buffers.
+        /// Whether stores are asked to keep to a part of the limit. Off in tests whose limit is the size of the buffers.
         package var limitsStores = true
         package var clock: @Sendable () -> Int64 = { MonotonicTime.now.nanoseconds }
         /// Seconds since 1970, for the expiry of stored tiles.

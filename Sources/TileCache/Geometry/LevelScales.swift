@@ -5,8 +5,9 @@
 /// sides are the world's sides divided by it, rounded down or up, and at least 1. Rounding level by level gives nothing
 /// else: `floor(floor(n / a) / b)` is `floor(n / ab)`, likewise upwards, and other ways of rounding lie between.
 ///
-/// Several numbers may explain a level of a few pixels. Then it is the one by which the steps go on, else the least
-/// power of two times the next finer scale, else the one nearest to the quotient of the longer sides.
+/// Several numbers may explain a level of a few pixels. Then it is the one with the same ratio as the step
+/// before, else the least power of two times the next finer scale, else the one nearest to the quotient of the longer
+/// sides.
 package struct LevelScales: Sendable {
     private let world: (width: Int, height: Int)
     /// The scale that was found last, and its ratio to the one before.

@@ -163,8 +163,8 @@ extension PoolState {
 
     /// Charges memory outside of the pool; returns whether there was room for its growth.
     ///
-    /// - Parameter inSteps: Whether the request may be interrupted (`hold.isInterrupted`); the caller asks again. Default:
-    ///   false, the growth is small or linear in the caller's own request.
+    /// - Parameter inSteps: Whether the request may be interrupted (`hold.isInterrupted`); the caller asks again, or does
+    ///   without. Default: false, the growth is small or linear in the caller's own request.
     mutating func charge(_ growth: Int, to account: Ledger.Account, inSteps: Bool = false) -> Bool {
         guard
             growth <= 0 || configuration.grantsBookkeeping

@@ -31,7 +31,7 @@ struct Load: Sendable {
     var encoded = ColdForm.none
     /// Whether its worker was replaced.
     fileprivate(set) var isWrittenOff = false
-    /// Whether that was for another layer, before the load counted as stuck.
+    /// Whether its worker was lent to another layer: the load does not count as stuck.
     var isLent = false
     /// Pages refused in addition to its slot.
     var refusedPages: UInt16?

@@ -60,7 +60,7 @@ struct PlanQueue {
     private(set) var plan = Plan()
     /// Number of plans; values of older plans do not count.
     private(set) var epoch: UInt32 = 1
-    /// Those of the plan, then the entries behind them.
+    /// The plan's lanes, and one more for all other entries.
     private var lanes = [Lane(0, 0)]
     /// Numbers of the plan's lanes in the order of their turns.
     private(set) var order: [Int] = []

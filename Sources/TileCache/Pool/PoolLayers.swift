@@ -6,7 +6,7 @@ struct PoolLayer: Sendable {
     let levelBytes: [Int]
     /// Index of the slot allocator.
     let slotClass: Int
-    /// Incremented by each invalidation, and by pixels that are stale when they land.
+    /// Incremented by each invalidation, and by tiles that expire.
     var generation: UInt32 = 1
     /// The generation of the last invalidation. Stale pixels that land do not outdate other tiles.
     var validGeneration: UInt32 = 1

@@ -3,7 +3,7 @@ extension PoolState {
     /// Whether a load is for a tile whose old pixels are being drawn.
     func hasPixels(_ load: LoadID) -> Bool { loads[load].map { table[$0.entry].residency.isResident } ?? false }
 
-    /// Whether a view needs a tile.
+    /// Whether a view or a request needs a tile.
     func isNeeded(_ key: TileKey) -> Bool { table[key].map { $0.needCount > 0 } ?? false }
 
     /// Whether a tile has current pixels, or is known to be absent.

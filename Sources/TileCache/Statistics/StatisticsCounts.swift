@@ -92,14 +92,14 @@ extension TileCacheStatistics {
         public static func - (a: Self, b: Self) -> Self { a.combined(with: b, -) }
     }
 
-    /// Loads of expired tiles that a view needed, by their outcome. They are no ``LoadCounts``.
+    /// Loads of expired tiles that were needed, by their outcome. They are no ``LoadCounts``.
     public struct RevalidationCounts: Hashable, Sendable, CountFields {
         /// Revalidations that started.
         public internal(set) var started = 0
         /// Tiles that are still valid, by the answer of their source.
         public internal(set) var unchanged = 0
-        /// Tiles with new pixels, or absent ones. If the old pixels had been removed meanwhile, such a revalidation is a
-        /// load, too.
+        /// Tiles with new pixels, or absent ones. If there were no old pixels, or no more, such a revalidation is a load,
+        /// too.
         public internal(set) var changed = 0
         /// Revalidations that failed, were put off, refused memory, cancelled or outdated by an invalidation.
         public internal(set) var unanswered = 0
