@@ -19,6 +19,8 @@ import Testing
         defer { withExtendedLifetime(view) {} }
         #expect(scene.cache.statistics.loadsInFlight == 16 && scene.resident(0..<1, of: plain) == 0)
         #expect(scene.cache.core.read { $0.workers.spare.isEmpty && $0.pool.loads.writtenOffCount == 15 })
+        // It has taken long: the layer that has had nothing goes first.
+        scene.scheduler.spend(nanoseconds: 1_000_000_000)
         silent[0].source.answer(try #require(silent[0].source.take().first))
         look(scene)
         #expect(scene.resident(0..<1, of: silent[0].layer) == 1 && scene.resident(0..<1, of: plain) == 1)
