@@ -1,9 +1,9 @@
-/// What a search says about a target that no limit meets: what each step of the limit brings, and what helps instead.
+/// What a search says if it suggests no limit for a target: what each step of the limit brings, and what helps instead.
 struct MissedTarget {
     private let report: TuneReport
     private let nearest: TuneReport.Suggestion
 
-    /// `nil` if a limit meets the target, or there is none.
+    /// `nil` if a limit is suggested, or there is no target.
     init?(_ report: TuneReport) {
         guard let nearest = report.nearest else { return nil }
         self.report = report

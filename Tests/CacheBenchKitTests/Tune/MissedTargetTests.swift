@@ -4,7 +4,7 @@ import TileCache
 
 @testable import CacheBenchKit
 
-/// A target that no limit meets: none is suggested, and the report says what helps instead.
+/// A target for which no limit is suggested: the report says what helps instead.
 @Suite struct MissedTargetTests {
     private func tune(
         _ target: TuneTarget,
