@@ -37,7 +37,7 @@ final class Database {
 
     /// Latest time of queries in ``survey(_:)``.
     private var surveyEnd: Int64?
-    /// Whether the file is read as one that nobody changes.
+    /// Whether the file is read as one that no program changes.
     let isImmutable: Bool
     private let path: String
     /// Of a file that is read so, when it was opened.
@@ -126,7 +126,7 @@ final class Database {
     /// Whether the last query failed since the log or its index cannot be opened.
     private var lacksLog: Bool { [SQLITE_CANTOPEN, SQLITE_READONLY].contains(sqlite3_errcode(handle)) }
 
-    /// Address of a file that nobody changes.
+    /// Address of a file that no program changes.
     private static func immutable(_ path: String) -> String {
         let plain = Set("/-._~".utf8)
         let name = Files.fromRoot(path).utf8.map { byte -> String in

@@ -41,7 +41,7 @@ struct IIIFImage: Equatable {
 
     private static let protocolName = "http://iiif.io/api/image"
     static let formats = ["jpg", "png", "webp"]
-    /// Hosts that are nobody's (RFC 2606); libvips states the first one unless it is told another.
+    /// Reserved names that no host has (RFC 2606); libvips states the first one unless it is told another.
     private static let placeholders: Set<String> = ["example.com", "example.org", "example.net"]
 
     /// Whether ``base`` is no server's.
