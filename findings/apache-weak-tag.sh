@@ -15,7 +15,9 @@
 #   as found
 set -euo pipefail
 export PATH=$PATH:/usr/sbin
-command -v apache2 curl python3 > /dev/null || { echo "needs apache2, curl and python3: apt-get install apache2-bin curl python3"; exit 77; }
+for program in apache2 curl python3; do
+    command -v "$program" > /dev/null || { echo "needs apache2, curl and python3: apt-get install apache2-bin curl python3"; exit 77; }
+done
 dpkg-query -W apache2-bin
 work=$(mktemp -d)
 server=""

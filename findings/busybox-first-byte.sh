@@ -17,7 +17,9 @@
 #   as found
 set -euo pipefail
 export PATH=$PATH:/usr/sbin
-command -v busybox curl python3 > /dev/null || { echo "needs busybox, curl and python3: apt-get install busybox curl python3"; exit 77; }
+for program in busybox curl python3; do
+    command -v "$program" > /dev/null || { echo "needs busybox, curl and python3: apt-get install busybox curl python3"; exit 77; }
+done
 dpkg-query -W busybox
 work=$(mktemp -d)
 server=""

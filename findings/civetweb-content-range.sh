@@ -18,7 +18,9 @@
 #   as found
 set -euo pipefail
 export PATH=$PATH:/usr/sbin
-command -v civetweb curl python3 > /dev/null || { echo "needs civetweb, curl and python3: apt-get install civetweb curl python3"; exit 77; }
+for program in civetweb curl python3; do
+    command -v "$program" > /dev/null || { echo "needs civetweb, curl and python3: apt-get install civetweb curl python3"; exit 77; }
+done
 dpkg-query -W civetweb
 work=$(mktemp -d)
 server=""

@@ -14,7 +14,9 @@
 #   after gdaladdo 2 4 8: metadata 6 to 10, tiles 7 to 10
 #   as found
 set -euo pipefail
-command -v gdal_translate gdaladdo python3 > /dev/null || { echo "needs gdal-bin and python3: apt-get install gdal-bin"; exit 77; }
+for program in gdal_translate gdaladdo python3; do
+    command -v "$program" > /dev/null || { echo "needs gdal-bin and python3: apt-get install gdal-bin"; exit 77; }
+done
 dpkg-query -W gdal-bin
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -16,7 +16,9 @@
 #   as found
 set -euo pipefail
 export PATH=$PATH:/usr/sbin
-command -v lighttpd curl python3 > /dev/null || { echo "needs lighttpd, curl and python3: apt-get install lighttpd curl python3"; exit 77; }
+for program in lighttpd curl python3; do
+    command -v "$program" > /dev/null || { echo "needs lighttpd, curl and python3: apt-get install lighttpd curl python3"; exit 77; }
+done
 dpkg-query -W lighttpd
 work=$(mktemp -d)
 server=""

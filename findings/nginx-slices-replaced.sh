@@ -18,7 +18,9 @@
 #   as found
 set -euo pipefail
 export PATH=$PATH:/usr/sbin
-command -v nginx curl python3 > /dev/null || { echo "needs nginx, curl and python3: apt-get install nginx curl python3"; exit 77; }
+for program in nginx curl python3; do
+    command -v "$program" > /dev/null || { echo "needs nginx, curl and python3: apt-get install nginx curl python3"; exit 77; }
+done
 dpkg-query -W nginx
 work=$(mktemp -d)
 server=""

@@ -15,7 +15,9 @@
 #   900-1999: 206, bytes 900-1999/1000, 100 bytes stated, 100 came, curl ends with 0
 #   as found
 set -euo pipefail
-command -v curl python3 > /dev/null || { echo "needs curl and python3"; exit 77; }
+for program in curl python3; do
+    command -v "$program" > /dev/null || { echo "needs curl and python3"; exit 77; }
+done
 work=$(mktemp -d)
 server=""
 trap '[ -z "$server" ] || { kill "$server"; wait "$server" || true; } 2> /dev/null; rm -rf "$work"' EXIT

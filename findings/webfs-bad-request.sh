@@ -18,7 +18,9 @@
 #   as found
 set -euo pipefail
 export PATH=$PATH:/usr/sbin
-command -v webfsd curl python3 > /dev/null || { echo "needs webfsd, curl and python3: apt-get install webfs curl python3"; exit 77; }
+for program in webfsd curl python3; do
+    command -v "$program" > /dev/null || { echo "needs webfsd, curl and python3: apt-get install webfs curl python3"; exit 77; }
+done
 dpkg-query -W webfs
 work=$(mktemp -d)
 server=""

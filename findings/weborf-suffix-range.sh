@@ -16,7 +16,9 @@
 #   as found
 set -euo pipefail
 export PATH=$PATH:/usr/sbin
-command -v weborf curl python3 > /dev/null || { echo "needs weborf, curl and python3: apt-get install weborf curl python3"; exit 77; }
+for program in weborf curl python3; do
+    command -v "$program" > /dev/null || { echo "needs weborf, curl and python3: apt-get install weborf curl python3"; exit 77; }
+done
 dpkg-query -W weborf
 work=$(mktemp -d)
 server=""
