@@ -86,7 +86,7 @@ struct PlanQueue {
     private(set) var hasPassedForTables = false
     /// Whether the plan has the maximum of pinned tiles: there may be more.
     private(set) var cutsPins = false
-    /// Earliest retry of the plan's failed tiles when it was installed; `.max` for none.
+    /// Earliest retry of the plan's failed tiles, or expiry of its ancestors, when it was installed; `.max` for none.
     private(set) var nextRetry = Int64.max
     /// Resident tiles valued by the plan. With their values, so that a search for a victim seldom reads entries.
     private(set) var valued: [ValuedTile] = []

@@ -1,7 +1,7 @@
 /// Tiles that are valid until a time, and are revalidated if they are needed after it.
 ///
 /// An expired tile that is needed is marked as stale: it is drawn, and the plan loads it. One that is not needed keeps its
-/// time, or stays stale, and is not loaded until it is needed.
+/// time, or stays stale, and is not prefetched.
 extension PoolState {
     /// Until when an answer is valid.
     struct Validity: Hashable, Sendable {

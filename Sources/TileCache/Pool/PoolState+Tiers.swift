@@ -214,7 +214,7 @@ extension PoolState {
             $0.residency = .decoded
             $0.stamp = stamp
         }
-        if table[number].viewCount > 0 { noteExpiry(of: number) }
+        if table[number].viewCount > 0 || isPlanned(ticket.key, for: .ancestor) { noteExpiry(of: number) }
     }
 
     func isCurrent(_ ticket: CodecTicket) -> Bool {

@@ -220,7 +220,7 @@ struct CoreState: ~Copyable {
     ///
     /// - Parameter wait: Least time until then. Default: 0.
     mutating func watchStarvedLayers(at now: Int64, lendingAfter time: Int64, atLeast wait: Int64 = 0) {
-        guard pool.hasStarvedLayer(at: now), !workers.spare.isEmpty, let oldest = pool.loads.oldestStart else { return }
+        guard !workers.spare.isEmpty, let oldest = pool.loads.oldestStart, pool.hasStarvedLayer(at: now) else { return }
         if due.askWatch(by: max(oldest + time, now + wait) + 1) { effects.setsTimer = true }
     }
 }
