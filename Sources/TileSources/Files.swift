@@ -16,7 +16,7 @@ enum FileContents {
     /// Reads a file that must exist.
     func required(_ path: String, _ expected: String) throws(TileSourceError) -> [UInt8] {
         switch self {
-        case .bytes(let bytes): return Array(bytes.memory)
+        case .bytes(let bytes): return bytes.array
         case .missing: throw TileSourceError(path, "there is no such file; \(expected) was expected")
         case .failed(let failure): throw TileSourceError(path, failure.message)
         }

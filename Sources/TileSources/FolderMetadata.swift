@@ -11,7 +11,7 @@ enum FolderMetadata {
         if names.contains("tilemapresource.xml") { return (.fromBottom, "tilemapresource.xml") }
         for file in jsonFiles where names.contains(file) {
             guard case .bytes(let bytes) = Files.read("\(folder)/\(file)", limit: largestFile) else { continue }
-            let text = String(decoding: bytes.memory.filter { $0 > 32 }, as: UTF8.self)
+            let text = String(decoding: bytes.array.filter { $0 > 32 }, as: UTF8.self)
             if text.contains("\"scheme\":\"tms\"") { return (.fromBottom, file) }
             if text.contains("\"scheme\":\"xyz\"") { return (.fromTop, file) }
         }

@@ -202,7 +202,7 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, MemoryRepo
         func take(_ tiles: [String]) {
             for tile in tiles where !samples.isDone && known.insert(tile).inserted {
                 switch Files.read(tile) {
-                case .bytes(let bytes): samples.take(Array(bytes.memory), of: tile)
+                case .bytes(let bytes): samples.take(bytes.array, of: tile)
                 case .failed(let failure): samples.take(failure.message, of: tile)
                 case .missing: break
                 }

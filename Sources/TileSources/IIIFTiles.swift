@@ -76,6 +76,6 @@ final class IIIFTiles: ServerTiles {
         }
         let form = state.withLock { $0.form }
         guard let form, forms[form].base != image.base else { return nil }
-        return "no tile is at its id, \(image.base): they come from the description's own address"
+        return "tiles come from the description's own address, not from its id, \(image.base)"
     }
 }

@@ -78,6 +78,9 @@ final class ScratchBytes: @unchecked Sendable {
 
     deinit { owner.takeBack(region) }
 
+    /// A copy of the bytes.
+    var array: [UInt8] { withExtendedLifetime(self) { Array(memory) } }
+
     /// Leaves out what could not be filled.
     func shorten(to count: Int) { memory = UnsafeMutableBufferPointer(rebasing: memory[..<count]) }
 }

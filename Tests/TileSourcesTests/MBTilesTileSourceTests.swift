@@ -274,7 +274,7 @@ import Testing
         var random = SplitMix64(seed: 11)
         var (loaded, failed) = (0, 0)
         for round in 0..<60 {
-            var bytes = Array(whole.memory)
+            var bytes = whole.array
             // From one change, which most tiles survive, to hundreds.
             for _ in 0..<1 << (round % 9) {
                 bytes[Int(random.next() % UInt64(bytes.count))] = UInt8(truncatingIfNeeded: random.next())

@@ -189,7 +189,7 @@ import Testing
             switch id {
             case "own": #expect(warning.isEmpty)
             case "set": #expect(warning.contains("its id, set, is no address"))
-            case "http://127.0.0.1:1/a": #expect(warning.contains("no tile is at its id, http://127.0.0.1:1/a"))
+            case "http://127.0.0.1:1/a": #expect(warning.contains("not from its id, http://127.0.0.1:1/a"))
             default: #expect(warning.contains("its id, https://example.com/iiif/a, is a placeholder"))
             }
         }

@@ -27,7 +27,7 @@ enum OtherPrograms {
     /// Bytes of a file that a program has written.
     static func bytes(_ path: String) -> [UInt8]? {
         guard case .bytes(let bytes) = Files.read(path) else { return nil }
-        return Array(bytes.memory)
+        return bytes.array
     }
 
     /// An image as libvips decodes it, red, green, blue and alpha.
