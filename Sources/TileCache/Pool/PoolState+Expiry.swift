@@ -21,8 +21,7 @@ extension PoolState {
             $0.flags.insert(.expires)
             $0.retryAt = time
         }
-        let isDrawn = table[number].viewCount > 0 || isPlanned(table[number].key, for: .ancestor)
-        if isDrawn { effects.replanAt = min(effects.replanAt, time) }
+        noteExpiry(of: number)
         guard let validators = validity.validators, validators.hasValidator, table[number].residency.isResident else {
             return
         }
@@ -69,11 +68,13 @@ extension PoolState {
         noteDrawing()
     }
 
-    /// Declares when a tile that is needed from now on expires, or may be revalidated.
+    /// Declares when a tile expires, or may be revalidated, if a view shows it or the plan has it in place of another.
     mutating func noteExpiry(of number: EntryID) {
-        let entry = table.pointer(number)
-        guard !entry.pointee.flags.isDisjoint(with: .ofExpiry) else { return }
-        effects.replanAt = min(effects.replanAt, entry.pointee.retryAt)
+        let entry = table[number]
+        // The plan is searched only for tiles that expire at all.
+        guard !entry.flags.isDisjoint(with: .ofExpiry), entry.viewCount > 0 || isPlanned(entry.key, for: .ancestor)
+        else { return }
+        effects.replanAt = min(effects.replanAt, entry.retryAt)
     }
 
     /// Makes a tile current whose source has confirmed it.

@@ -214,7 +214,7 @@ extension PoolState {
             $0.residency = .decoded
             $0.stamp = stamp
         }
-        if table[number].viewCount > 0 || isPlanned(ticket.key, for: .ancestor) { noteExpiry(of: number) }
+        noteExpiry(of: number)
     }
 
     func isCurrent(_ ticket: CodecTicket) -> Bool {
