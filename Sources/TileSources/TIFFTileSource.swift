@@ -22,8 +22,6 @@ public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSourc
     /// Coarsest first.
     private let levels: [TIFFLevel]
     private let tiles: [TIFFTile]
-    /// Memory of tiles that libtiff decodes.
-    private let scratch = ScratchMemory()
     private let reader: ByteRangeReader
     private let delivery: TileDelivery
     private let largestTile: Int
@@ -95,7 +93,7 @@ public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSourc
             reader.stop()
             throw error
         }
-        tiles = levels.map { [scratch] in TIFFTile($0, options, scratch) }
+        tiles = levels.map { TIFFTile($0, options, delivery.scratch) }
         largestTile = http.largestTile.bytes
         name = place
         layerOptions = options.layerOptions
@@ -116,7 +114,7 @@ public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSourc
 
     /// Memory of directories, of a file of at most 64 KiB from a server that sends it as a whole, and of tiles that
     /// libtiff decodes. It counts against the limit of each cache with a layer of this source.
-    public var heldMemory: ByteCount { .bytes(directoryBytes + scratch.byteCount) }
+    public var heldMemory: ByteCount { .bytes(directoryBytes + delivery.scratch.byteCount) }
 
     /// A warning if the file was found to have changed since it was opened, if the server states neither `ETag` nor
     /// `Last-Modified`, if overviews or pages were left out or a mask is not read, or if no tile comes

@@ -3,7 +3,7 @@ import TileCache
 /// Last step of all sources. Turns encoded bytes into a tile of the cache, and counts failures.
 struct TileDelivery: Sendable {
     let counter = SourceCounter()
-    /// Memory of files' bytes while they are decoded.
+    /// Memory of files' bytes while they are decoded, and of what libtiff decodes.
     let scratch = ScratchMemory()
     private let images: TileImages
     private let keepsEncoded: Bool
