@@ -61,7 +61,7 @@ struct RangePin: Equatable {
         guard let own = lastModified.flatMap({ Self.time($0) }),
             let other = answer.lastModified.flatMap({ Self.time($0) })
         else { return false }
-        return other > own && other >= date ?? other
+        return other > own && other >= (date ?? own)
     }
 
     private static func isSameTime(_ one: String, _ other: String) -> Bool {

@@ -40,8 +40,8 @@ enum RangeRule {
         "parts of different files came, twice in succession. The file is being written, or several servers answer with tags "
         + "of their own, or a cache before the server keeps parts of an old file: open it again when that has dropped them"
     static let unidentified =
-        "the server states no ETag that stays the same, and no Last-Modified: a file of the same size that replaces this one is not noticed, "
-        + "and stores keep no tiles of it"
+        "the server states no ETag that stays the same, and no Last-Modified: a file of the same size that replaces this one "
+        + "is not noticed, and stores keep no tiles of it"
 
     /// Judges an answer.
     ///

@@ -7,7 +7,8 @@ extension HTTPTileSource {
     private static let patience = Duration.seconds(5)
 
     /// Asks a server with addresses by a template for the size of its tiles. Fetches one tile of the first zoom, in the
-    /// middle of the options' bounds; if it is not there or no image of a tile, one of each of the next three zooms. Waits for up to ten seconds.
+    /// middle of the options' bounds; if it is not there or no image of a tile, one of each of the next three zooms. Waits
+    /// for up to ten seconds.
     ///
     /// - Parameters:
     ///   - template: As for ``init(template:http:options:)``.

@@ -62,8 +62,7 @@ package struct Baseline: Sendable {
         "blank", "fallback", "blankPixelMilliseconds", "fallbackPixelMilliseconds", "framesWithGap", "p50", "p95",
         "p99", "waste", "peakBytes", "bookkeepingBytes", "storeBytes", "peakResidentGrowth",
         "loadedBytes", "failed", "shortfallBytes", "suggested.byteLimit", "nearest.byteLimit", "loads.bytes",
-        "neededBytes",
-        "deficit", "firstCompleteFrame", "blankEnds",
+        "neededBytes", "deficit", "firstCompleteFrame", "blankEnds",
     ]
     /// Null without waits, which is not worse; without demands the hit rate is null too.
     private static let waits: Set<String> = ["p50", "p95", "p99"]
