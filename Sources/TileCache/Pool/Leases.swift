@@ -35,17 +35,15 @@ extension PoolState {
         if orphans.count(1, of: token) == nil { lease(token.entry) }
     }
 
-    /// Ends a lease, whether or not newer pixels have replaced it. Returns whether the memory is evictable now.
-    @discardableResult
-    mutating func release(_ token: LeaseToken) -> Bool {
+    /// Ends a lease, whether or not newer pixels have replaced it.
+    mutating func release(_ token: LeaseToken) {
         if let left = orphans.count(-1, of: token) {
-            guard left == 0 else { return false }
+            guard left == 0 else { return }
             let slotClass = Int(token.slotClass)
             slots[slotClass].release(token.slot.number)
-            if slots[slotClass].layers == 0 { effects.plans = true }
-            return true
+            noteSupply()
+            return
         }
         relist(token.entry) { $0.leaseCount -= 1 }
-        return !table[token.entry].isInUse
     }
 }

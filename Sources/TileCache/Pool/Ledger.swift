@@ -43,6 +43,8 @@ struct Ledger {
     private(set) var limit: Int
     /// Whether a lowered limit is exceeded, because of leased or pinned tiles.
     private(set) var isOverLimit = false
+    /// Number of times that memory was given back.
+    private(set) var returns: UInt64 = 0
     private var accounts = [Int](repeating: 0, count: Account.allCases.count)
     /// Sum of `accounts`.
     private(set) var accountBytes = 0
@@ -67,13 +69,18 @@ struct Ledger {
     mutating func add(_ bytes: Int, to account: Account) {
         accounts[account.rawValue] += bytes
         accountBytes += bytes
+        if bytes < 0 { returns &+= 1 }
     }
 
-    mutating func noteHeld(_ bytes: Int) { heldBytes += bytes }
+    mutating func noteHeld(_ bytes: Int) {
+        heldBytes += bytes
+        if bytes < 0 { returns &+= 1 }
+    }
 
     mutating func noteInFlight(_ bytes: Int) { inFlightBytes += bytes }
 
     mutating func setLimit(_ bytes: Int, committed: Int) {
+        if bytes > limit { returns &+= 1 }
         limit = bytes
         noteLimit(committed: committed)
     }
@@ -114,7 +121,10 @@ struct Ledger {
         return leaving
     }
 
-    mutating func finishDecommit(_ memory: LeavingMemory) { leavingBytes -= memory.countedBytes }
+    mutating func finishDecommit(_ memory: LeavingMemory) {
+        leavingBytes -= memory.countedBytes
+        returns &+= 1
+    }
 }
 
 extension PoolState {
@@ -141,12 +151,11 @@ extension PoolState {
         notePeaks()
     }
 
-    /// Ends a lowered limit that is met, now that memory has gone.
+    /// Ends a lowered limit that is met, now that memory has gone. Needed tiles may have been evicted for it.
     mutating func noteReturned() {
-        guard isOverLimit, committedBytes <= ledger.limit else { return }
-        // The flag stayed set until now, so nothing was taken.
+        guard isOverLimit else { return }
         ledger.noteLimit(committed: committedBytes)
-        effects.plans = true
+        if !isOverLimit { effects.plans = true }
     }
 
     mutating func notePeaks() {
@@ -189,9 +198,6 @@ extension PoolState {
     mutating func note(_ growth: Int, in account: Ledger.Account) {
         ledger.add(growth, to: account)
         noteTaken()
-        guard growth < 0 else { return }
-        noteReturned()
-        // It may be what a needed tile lacks, and nothing else may be under way.
-        if queue.lacksRoomForNeeds { effects.plans = true }
+        if growth < 0 { noteReturned() }
     }
 }

@@ -1,21 +1,3 @@
-/// Lack of room for needed tiles: which evictions would end it.
-struct RoomLack {
-    /// Whether the eviction of any layer's tiles makes room for some of them.
-    var isOfAll = false
-    /// Layers at their maximum share: only the eviction of their own tiles makes room.
-    var layers: Set<Int> = []
-
-    var exists: Bool { isOfAll || !layers.isEmpty }
-
-    /// Whether the eviction of a layer's tiles makes room.
-    func concerns(_ layer: Int) -> Bool { isOfAll || layers.contains(layer) }
-
-    mutating func add(_ other: RoomLack) {
-        isOfAll = isOfAll || other.isOfAll
-        layers.formUnion(other.layers)
-    }
-}
-
 /// The plan and its progress.
 ///
 /// Entries start in order, except that needed tiles overtake a prefetch that waits for a worker, a codec or room, and a
@@ -70,20 +52,10 @@ struct PlanQueue {
     private(set) var hasEnded = false
     /// Whether a tile had no room: no further prefetch or margin starts.
     private(set) var prefetchHasEnded = false
-    /// Least size of a slot, in bytes, that had no room, though smaller ones may have some; `.max` for none.
-    private(set) var leastRefusedSlot = Int.max
-    /// Needed tiles that had no room.
-    private(set) var lack = RoomLack()
-    /// Whether one of them had none while memory was on its way to the system.
-    private(set) var awaitsMemory = false
-    /// Those of the last plan before that had a turn, if views were and are at rest.
+    /// What the plan was refused.
+    private(set) var unmet = Unmet()
+    /// Room that the last plan before lacked that had a turn, if views were and are at rest.
     private(set) var formerLack = RoomLack()
-    /// Whether an entry was skipped because its layer's share was full.
-    private(set) var hasPassedForRoom = false
-    /// Whether an entry was skipped because its layer had all its loads in flight.
-    private(set) var hasPassedForLoads = false
-    /// Whether a needed tile was skipped because the tables leave no room for it.
-    private(set) var hasPassedForTables = false
     /// Whether the plan has the maximum of pinned tiles: there may be more.
     private(set) var cutsPins = false
     /// Earliest retry of the plan's failed tiles, or expiry of its ancestors, when it was installed; `.max` for none.
@@ -94,11 +66,11 @@ struct PlanQueue {
     /// Number of entries that have not had their turn.
     var rest: Int { lanes.reduce(0) { $0 + $1.end - $1.cursor } }
     var hasLanes: Bool { lanes.count > 1 }
+    /// Room that needed tiles lack.
+    var lack: RoomLack { unmet.room }
     var lacksRoomForNeeds: Bool { lack.exists }
-    /// Whether an entry found no room, so that later room is worth a plan.
-    var isShortOfRoom: Bool { hasEnded || prefetchHasEnded || hasPassedForRoom }
-    /// Whether all entries have had their turn, and none was short of room.
-    var isDone: Bool { rest <= 0 && !isShortOfRoom && !lacksRoomForNeeds }
+    /// Whether all entries have had their turn, and none was refused.
+    var isDone: Bool { rest <= 0 && unmet.rank == nil }
     /// Whether the plan is done, and may not have contained all pinned tiles.
     var leavesPins: Bool { cutsPins && rest <= 0 }
 
@@ -112,12 +84,11 @@ struct PlanQueue {
         plan = newPlan
         if !hasRoom { plan = Plan() }
         setLanes()
-        (hasEnded, prefetchHasEnded, hasPassedForRoom, hasPassedForLoads) = (false, false, false, false)
+        (hasEnded, prefetchHasEnded, unmet) = (false, false, Unmet())
         // Without room for a plan every byte is leased: nothing could be loaded either.
-        lack = RoomLack(isOfAll: !hasRoom)
-        (awaitsMemory, hasPassedForTables) = (false, false)
+        if !hasRoom { unmet.noteLack() }
         cutsPins = plan.entries.lazy.filter { $0.reason == .pin }.count >= PoolState.pinsOfAPlan
-        (nextRetry, leastRefusedSlot) = (.max, .max)
+        nextRetry = .max
         epoch &+= 1
         valued.removeAll(keepingCapacity: true)
     }
@@ -163,15 +134,12 @@ struct PlanQueue {
     /// Entries of a lane that have not had their turn.
     func rest(ofLane lane: Int) -> ArraySlice<PlanEntry> { plan.entries[lanes[lane].cursor..<lanes[lane].end] }
 
-    mutating func noteLack() { lack.isOfAll = true }
+    mutating func noteLack() { unmet.noteLack() }
 
-    mutating func noteRefused(slotBytes: Int) { leastRefusedSlot = min(leastRefusedSlot, slotBytes) }
+    mutating func noteRefused(slotBytes: Int) { unmet.noteRefused(slotBytes: slotBytes) }
 
-    mutating func noteLeavingMemory() { awaitsMemory = true }
-
-    mutating func passForLoads() { hasPassedForLoads = true }
-
-    mutating func passForTables() { hasPassedForTables = true }
+    /// Notes that something is wanted for which no entry of the plan, or no load, could begin, whatever room there is.
+    mutating func noteUnmet() { unmet.note(.needed) }
 
     /// Notes that nothing may be evicted for an entry. Nothing further of its kind starts, since it is worth less.
     ///
@@ -182,10 +150,8 @@ struct PlanQueue {
     /// - Returns: Whether further entries may start.
     mutating func passForRoom(_ planned: PlanEntry, hasShares: Bool, isFull: Bool, leavesRoom: Bool = false) -> Bool {
         let isPrefetch = planned.reason.isExtra
-        if !isPrefetch, isFull { lack.layers.insert(planned.key.layer) }
-        if !isPrefetch, !isFull { lack.isOfAll = true }
+        if isPrefetch { unmet.note(.extra) } else { unmet.noteLack(ofLayer: isFull ? planned.key.layer : nil) }
         let goesOn = hasShares || (leavesRoom && !isPrefetch)
-        hasPassedForRoom = hasPassedForRoom || hasShares
         prefetchHasEnded = prefetchHasEnded || (!hasShares && (isPrefetch || leavesRoom))
         hasEnded = hasEnded || (!goesOn && !isPrefetch)
         return goesOn

@@ -204,7 +204,7 @@ extension PoolState {
     /// - Parameter validity: Until when its answer is valid. Default: for ever.
     mutating func finishLoad(_ id: LoadID, _ answer: LoadResult, now: Int64, validity: Validity = .lasting) {
         guard let load = loads.end(id) else { return }
-        let wasOverLimit = isOverLimit
+        noteSupply()
         let result = outcome(answer, of: load)
         let number = load.entry
         let layer = table[number].key.layer
@@ -238,10 +238,9 @@ extension PoolState {
             forgetIfIdle(number)
         }
         notePeaks()
-        settleLimit()
-        // A source that has answered late gets requests again.
+        continueLimit()
         if load.isWrittenOff { effects.lateWorkers += 1 }
-        if load.isWrittenOff || queue.hasPassedForLoads || hasMorePins || wasOverLimit { effects.plans = true }
+        if hasMorePins { effects.plans = true }
     }
 
     /// Whether the plan has a tile for one of some reasons. Its load may have begun for another one.

@@ -50,16 +50,16 @@ extension PoolState {
         guard fitsLimit(layer: layer, beside: beside) else {
             // It does not fit an empty pool, and must not delay the rest of the plan.
             counters.refusals += 1
-            if !planned.reason.isExtra { queue.passForTables() }
+            if !planned.reason.isExtra { queue.noteUnmet() }
             return nil
         }
         if hasAllItsLoads(layer: layer) {
-            queue.passForLoads()
+            queue.noteUnmet()
             return nil
         }
         // One search for a victim is enough for all tiles of the same size: they are as many as a view needs.
         let slotBytes = slotBytes(ofLayer: layer)
-        if !planned.reason.isExtra, slotBytes >= queue.leastRefusedSlot { return nil }
+        if !planned.reason.isExtra, slotBytes >= queue.unmet.leastSlot { return nil }
         // At rest, needed tiles that lack room evict a fallback, are refused, and leave room for it: it would be loaded
         // for ever.
         if planned.reason == .fallback, queue.formerLack.concerns(layer) { return nil }
@@ -83,6 +83,7 @@ extension PoolState {
         if number != .none, table[number].residency.isCompressed, !table[number].flags.contains(.stale) {
             // As with stuck loads: hanging decoders of a layer do not take all spare workers.
             if table[number].form.isEncoded, layers[layer].stuckDecodes >= configuration.mostOfHangingLayer {
+                queue.noteUnmet()
                 return nil
             }
             // The worker that has the codec continues here.
@@ -99,8 +100,6 @@ extension PoolState {
         // A needed tile may evict more than a fallback, and does not wait for one that is only decompressed.
         if planned.reason == .fallback, queue.plan.isAtRest || planned.isPromotion { return nil }
         if planned.isUrgent { return nil }
-        // Memory that others decommit: what this hold of the lock decommits was available to the load.
-        if !planned.reason.isExtra, ledger.leavingBytes > ledger.credit { queue.noteLeavingMemory() }
         let isFull = isFull(layer: layer, beside: beside)
         let hadSlot = beside > 0 && slots[layers[layer].slotClass].unusedCount > 0
         let goesOn = queue.passForRoom(

@@ -20,7 +20,7 @@ extension PoolState {
                 if missing <= 0 {
                     guard let fresh = slots[slotClass].takeFresh() else { return .refused }
                     noteTaken()
-                    ledger.noteLimit(committed: committedBytes)
+                    noteReturned()
                     return .granted(SlotID(number: fresh))
                 }
                 if decommitUnused(missing, sparing: slotClass, atMost: hold.left) { continue }
@@ -235,12 +235,8 @@ extension PoolState {
             case MemoryRange.entryPages, MemoryRange.chainPages: table.finishDecommit(range)
             default:
                 slots[Int(range.slotClass)].finishDecommit(range.number)
-                // The size itself may be removable now.
-                if slots[Int(range.slotClass)].isFree { effects.plans = true }
             }
         }
-        // It was refused to a needed tile. The loads under way, whose ends make plans too, may hang.
-        if queue.awaitsMemory, leaving.contains(where: { $0.countedBytes > 0 }) { effects.plans = true }
         noteReturned()
     }
 }

@@ -73,7 +73,7 @@ extension PoolState {
     mutating func endJob(ofLayer layer: Int) {
         codecJobs.end()
         layers.change(layer) { $0.jobs -= 1 }
-        if layers[layer].isRemoved { effects.plans = true }
+        noteSupply()
     }
 
     /// Begins to compress a decoded tile.

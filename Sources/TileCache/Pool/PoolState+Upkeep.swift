@@ -153,9 +153,14 @@ extension PoolState {
     mutating func settleLimit(steps: Int = stepsAtOnce) -> Bool {
         guard isOverLimit else { return false }
         let goesOn = trim(toBytes: ledger.limit, sparingPins: false, steps: steps)
-        ledger.noteLimit(committed: committedBytes)
+        noteReturned()
         notePeaks()
         return goesOn
+    }
+
+    /// Evicts further after something has become evictable; the plan continues with what is left, in steps.
+    mutating func continueLimit() {
+        if settleLimit() { effects.plans = true }
     }
 
     /// Pins a tile. It is loaded, and evicted only if it is unpinned or the limit is lowered.

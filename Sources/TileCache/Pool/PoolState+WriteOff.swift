@@ -37,7 +37,7 @@ extension PoolState {
 
     mutating func endStuckDecode(ofLayer layer: Int) {
         layers.change(layer) { $0.stuckDecodes -= 1 }
-        effects.plans = true
+        noteSupply()
     }
 
     /// Notes that a layer's source has answered a request and has not returned. The layer's index is not reused before.
@@ -51,8 +51,7 @@ extension PoolState {
             $0.answeredRequests -= 1
             if isReplaced { $0.stuckRequests -= 1 }
         }
-        // The layer may have waited for it, or its index may be free now.
-        if isReplaced || queue.hasPassedForLoads || layers[layer].isRemoved { effects.plans = true }
+        noteSupply()
     }
 
     /// Whether a layer has the maximum of loads in flight, if loads are stuck. Requests that go on after their answer

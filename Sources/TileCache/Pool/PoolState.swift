@@ -32,6 +32,10 @@ struct PoolState: ~Copyable {
     var split: TierSplit
     var counters = PoolCounters()
     var effects = PoolEffects()
+    /// Number of loads, jobs of codecs, and calls of sources that have ended, and of replaced slots given back.
+    private var ends: UInt64 = 0
+    /// The version of the supply when it was last taken.
+    private var takenSupply: UInt64 = 0
     /// Steps of the present hold of the lock.
     var hold = HoldSteps()
     /// Tiles examined by searches for a victim.
@@ -122,6 +126,17 @@ struct PoolState: ~Copyable {
     }
 
     mutating func noteNeeds() { needVersion &+= 1 }
+
+    /// Notes that something has ended that others may have waited for: a load, the work of a codec, a source's call.
+    mutating func noteSupply() { ends &+= 1 }
+
+    /// Whether the pool has given something back since the last call: a tile has become evictable, memory was returned,
+    /// the limit has risen, or work has ended.
+    mutating func takeSupply() -> Bool {
+        let version = table.arrivals &+ ledger.returns &+ ends
+        defer { takenSupply = version }
+        return version != takenSupply
+    }
 
     /// Notes what a view needs of a layer at least, at whatever level.
     mutating func setLeast(_ bytes: Int, of needs: inout ViewNeeds) {

@@ -119,6 +119,11 @@ struct SlotClasses: RandomAccessCollection {
 
     mutating func removeLayer(from slotClass: Int) { allocators[slotClass].layers -= 1 }
 
+    /// Whether a size that no layer has takes memory, or a place at the end.
+    var haveRemains: Bool {
+        allocators.contains { $0.layers == 0 && !$0.isFree } || allocators.last?.isFree == true
+    }
+
     /// Removes the last sizes that no layer has and no slot is committed of.
     mutating func removeFree() {
         while allocators.last?.isFree == true { allocators.removeLast() }

@@ -7,6 +7,8 @@ struct TileTable: ~Copyable {
     private(set) var counts = TileCounts()
     /// Tiles whose state has changed.
     private(set) var changes = StateChanges()
+    /// Number of times that a tile has become evictable.
+    private(set) var arrivals: UInt64 = 0
     /// Stamp of the last use.
     private(set) var lastStamp: UInt64 = 0
 
@@ -82,6 +84,7 @@ struct TileTable: ~Copyable {
     mutating func relist(_ number: EntryID, _ layers: borrowing PoolLayers) {
         let wanted = entries.pointer(number).pointee.wantedList
         guard wanted != entries.pointer(number).pointee.list else { return }
+        if wanted.isEvictable, !entries.pointer(number).pointee.list.isEvictable { arrivals &+= 1 }
         lists.change(number, in: entries, layers) { $0.remove(number, in: $1) }
         entries[number].list = wanted
         // Only eviction depends on the order.

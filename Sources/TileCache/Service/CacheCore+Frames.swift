@@ -116,19 +116,9 @@ extension CacheCore {
 
     func release(_ tokens: [LeaseToken]) {
         guard !tokens.isEmpty else { return }
-        let now = clock()
         perform { state in
-            var makesRoom = false
-            let wasOverLimit = state.pool.isOverLimit
-            for token in tokens {
-                if state.pool.release(token) { makesRoom = true }
-            }
-            // The plan continues with a lowered limit, in steps.
-            let goesOn = state.pool.settleLimit()
-            // Tiles still needed, or in the next frame, are not evictable.
-            let isUnderLimit = wasOverLimit && !state.pool.isOverLimit
-            let isWanted = makesRoom && (state.wantsRoom(now: now) || state.hasTruncatedView)
-            if goesOn || isUnderLimit || isWanted { state.effects.plans = true }
+            for token in tokens { state.pool.release(token) }
+            state.pool.continueLimit()
         }
     }
 
@@ -220,10 +210,22 @@ extension CoreState {
         return !newest.holds(in: pool) || !view.model.goesOn(at: now)
     }
 
-    /// Whether new room requires a plan. At rest only needed and requested tiles count: prefetches would evict each other.
-    borrowing func wantsRoom(now: Int64) -> Bool {
-        pool.queue.lacksRoomForNeeds || pins.areMissing
-            || (pool.queue.isShortOfRoom && (fetches.marginCount > 0 || !haveRested(at: now)))
+    /// Whether a plan would use what the pool has given back. At rest only needed and requested tiles count: prefetches
+    /// would evict each other.
+    borrowing func asksForSupply(now: () -> Int64) -> Bool {
+        switch pool.queue.unmet.rank {
+        case nil: false
+        case .needed: true
+        case .extra: fetches.marginCount > 0 || !haveRested(at: now())
+        }
+    }
+
+    /// Requests a plan for when the views have rested: fallbacks evict nothing then, and leave their room to needed tiles.
+    mutating func planAtRest() {
+        guard !pool.queue.plan.isAtRest else { return }
+        var time = Int64.min
+        for place in views.indices { time = max(time, views[place]?.model.restTime ?? .min) }
+        if time > .min, time < .max, due.askPlan(at: time) { effects.setsTimer = true }
     }
 
     borrowing func haveRested(at now: Int64) -> Bool {

@@ -97,7 +97,6 @@ extension CacheCore {
             // Views at rest may have waited for what is given back.
             guard state.pool.ledger.accountBytes < before else { return true }
             state.refitShort(now: time)
-            if state.wantsRoom(now: time) || state.pool.queue.hasPassedForTables { state.effects.plans = true }
             return true
         }
         if !isCurrent, tries > 1 { noteHeldMemory(tries: tries - 1) }

@@ -39,18 +39,10 @@ extension TileCache {
         }
     }
 
-    /// Ends the lease. Makes a plan if needed, requested or pinned tiles or a lowered limit may have waited for it.
+    /// Ends the lease.
     @usableFromInline
     func endLease(of held: HeldTile) {
-        core.perform { state in
-            // A lowered limit evicts needed and pinned tiles too.
-            let isOverLimit = state.pool.isOverLimit
-            let makesRoom = state.pool.release(held.token)
-            let isAwaited =
-                state.pool.queue.lacksRoomForNeeds || state.pins.areMissing || state.hasTruncatedView
-                || (state.pool.queue.isShortOfRoom && state.fetches.marginCount > 0)
-            if isOverLimit || (makesRoom && isAwaited) { state.effects.plans = true }
-        }
+        core.release([held.token])
     }
 
     /// Whether a tile is resident, decoded or compressed. Does not count as a use.

@@ -107,9 +107,11 @@ extension CacheCore {
             if let save = state.nextSave() { return .save(save) }
             state.workers.rest(worker)
             // Nothing else may happen that would make a plan.
-            let lacksRoom = state.pool.queue.lacksRoomForNeeds || state.pool.queue.hasPassedForTables
-            if lacksRoom, state.hasCrowdedView() { state.effects.plans = true }
-            if lacksRoom { state.planAtNextMeasuring() }
+            if state.pool.queue.unmet.rank == .needed {
+                if state.hasCrowdedView() { state.effects.plans = true }
+                state.planAtNextMeasuring()
+                state.planAtRest()
+            }
             state.settleRoom()
             return .idle
         }

@@ -125,6 +125,8 @@ final class CacheCore: Sendable {
                 views.append((serial, snapshot))
             }
             views.sort { $0.id < $1.id }
+            // The plan being made uses all that there is by now.
+            _ = state.pool.takeSupply()
             let watched = state.views.compactMap { $0?.isDiagnosed(at: now) == true ? $0?.serial : nil }
             return PlanInput(
                 views: views,
@@ -189,6 +191,9 @@ final class CacheCore: Sendable {
             let growth = policyBytes - state.pool.ledger[.policies]
             let isCounted = state.pool.charge(growth, to: .policies, inSteps: true)
             state.pool.install(plan, now: clock())
+            // What has no entry of the table yet is not in the plan.
+            if state.pins.areMissing || state.hasTruncatedView { state.pool.queue.noteLack() }
+            _ = state.pool.takeSupply()
             let settles = plan.leavesNeedsOut ? context.now + Int64(MotionEstimate.staleAfter * 1e9) : .max
             let next = min(settles, state.pool.queue.nextRetry, input.nextExpiry)
             if state.due.setPlan(at: next) { state.effects.setsTimer = true }

@@ -156,8 +156,6 @@ extension CacheCore {
         decompress(work) { state, result in
             state.endPromotion(work.ticket, result)
             if let layer = state.workers.endDecode(worker) { state.pool.endStuckDecode(ofLayer: layer) }
-            // A needed tile may wait for the decoder's memory.
-            if work.ticket.form.isEncoded, state.wantsRoom(now: clock()) { state.effects.plans = true }
         }
     }
 

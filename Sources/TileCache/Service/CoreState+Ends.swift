@@ -33,8 +33,6 @@ extension CoreState {
                 effects.plans = true
             }
         }
-        // The tile may be evicted for others that found no room.
-        if wantsRoom(now: now) { effects.plans = true }
         if result == .pixels || result == .unchanged || result == .absent { noteReady(ticket.key) }
         if !isStale { settleFetches(of: ticket.key) }
     }

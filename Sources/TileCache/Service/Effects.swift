@@ -41,7 +41,13 @@ struct ReadyCall: Sendable {
 
 extension CoreState {
     /// Drains the declared effects and selects the workers to wake; `nil` for none.
-    mutating func drainEffects() -> Effects? {
+    ///
+    /// Here alone it is decided whether what the pool has given back is worth a plan.
+    mutating func drainEffects(now: () -> Int64) -> Effects? {
+        if pool.takeSupply() {
+            if hasWaitingRemoval, finishRemovals(now: now()) { effects.plans = true }
+            if asksForSupply(now: now) { effects.plans = true }
+        }
         guard !effects.isEmpty || pool.hasEffects else { return nil }
         let declared = pool.takeEffects()
         workers.noteLate(declared.lateWorkers)
@@ -114,7 +120,7 @@ extension CacheCore {
         let result = lock.withLock { state in
             state.noteAcquisition()
             let result = body(&state)
-            effects = state.drainEffects()
+            effects = state.drainEffects(now: clock)
             return result
         }
         if let effects { carryOut(effects) }

@@ -41,6 +41,9 @@ extension CoreState {
         return record
     }
 
+    /// Whether something of a removed layer is left.
+    var hasWaitingRemoval: Bool { !layers.removed.isEmpty || pool.slots.haveRemains }
+
     /// Frees indices, bytes and slots of removed layers that have ended. Returns whether more steps would help.
     mutating func finishRemovals(now: Int64) -> Bool {
         if !planning.delaysRemoval(ofAny: !layers.removed.isEmpty), !layers.removed.isEmpty {

@@ -45,7 +45,15 @@ struct ViewModel: Sendable {
     /// Whether the view has rested so long that a further plan would change nothing.
     ///
     /// - Parameter span: In nanoseconds. Default: a second.
-    func hasRested(at now: Int64, for span: Int64 = 1_000_000_000) -> Bool { !hasMoved && now - lastMoved >= span }
+    func hasRested(at now: Int64, for span: Int64 = restSpan) -> Bool { !hasMoved && now - lastMoved >= span }
+
+    /// Nanoseconds without a movement after which a view rests.
+    static let restSpan: Int64 = 1_000_000_000
+
+    /// When the view will have rested if it is not moved; `.max` if it is moving.
+    var restTime: Int64 {
+        hasMoved ? .max : max(MonotonicTime.bounded(lastMoved) + Self.restSpan, destination?.time.nanoseconds ?? 0)
+    }
 
     /// Whether the view has a destination that it has not reached yet.
     func isHeadingElsewhere(at now: Int64) -> Bool {

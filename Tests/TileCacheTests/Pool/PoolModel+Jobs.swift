@@ -6,7 +6,7 @@ import TestSupport
 extension PoolModel {
     func begin() throws {
         try perform("beginning a job") {
-            let hadEnded = pool.queue.isShortOfRoom
+            let hadEnded = pool.queue.unmet.rank != nil
             let job = pool.nextJob(now: now)
             noteUnwritten()
             switch job {
@@ -111,14 +111,18 @@ extension PoolModel {
         try perform("a load of \(flight.key.layer):\(flight.key.coordinate) that ends as \(result)") {
             flights[id] = nil
             let isNeeded = needed.contains(flight.key)
-            let isLate = pool.loads[id]?.isWrittenOff == true
+            let (isLate, wasOver) = (pool.loads[id]?.isWrittenOff == true, pool.isOverLimit)
+            _ = pool.takeSupply()
             let leavesNothing = content[flight.key] == nil || result == .absent
             let isLost = result.isUnavailable && isNeeded && leavesNothing
-            let plansAnyway = isLate || isLost || pool.queue.hasPassedForLoads || pool.isOverLimit
             pool.finishLoad(id, result, now: now)
             let effects = pool.takeEffects()
-            let plans = plansAnyway || flight.isOutdated || (result == .cancelled && isNeeded) || pool.hasMorePins
-            try require(effects.plans == plans, "a plan: \(effects.plans), not \(plans)")
+            let plans =
+                isLost || flight.isOutdated || (result == .cancelled && isNeeded) || pool.hasMorePins
+                || (wasOver && !pool.isOverLimit)
+            // Steps towards a lowered limit go on with a plan.
+            try require(effects.plans == plans || pool.isOverLimit, "a plan: \(effects.plans), not \(plans)")
+            try require(pool.takeSupply(), "the end of a load has gone unnoticed")
             try require(effects.lateWorkers == (isLate ? 1 : 0), "\(effects.lateWorkers) late workers")
             let number = pool.table.find(flight.key)
             if result == .refused, !flight.isOutdated, number != .none {

@@ -158,10 +158,11 @@ final class PoolModel {
         let wasOver = pool.isOverLimit
         _ = pool.takeEffects()
         let memory = leaving.remove(at: index)
-        let isWanted = pool.queue.awaitsMemory && memory.countedBytes > 0
+        _ = pool.takeSupply()
         pool.finishDecommits([memory])
         let plans = pool.takeEffects().plans
-        try require(plans == (isWanted || (wasOver && !pool.isOverLimit)), "a plan with the room: \(plans)")
+        try require(plans == (wasOver && !pool.isOverLimit), "a plan with the room: \(plans)")
+        try require(pool.takeSupply(), "memory has gone unnoticed")
     }
 
     // MARK: - Operations and their bounds

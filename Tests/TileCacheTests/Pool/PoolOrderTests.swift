@@ -85,7 +85,7 @@ import Testing
         small.install([small.wish(0, 5), small.wish(1, 5), small.wish(2, 1), small.demand(key(3)), small.wish(4, 1)])
         #expect(small.beginLoad()?.key == key(3))
         #expect(small.beginLoad() == nil)
-        let isShort = small.pool.queue.isShortOfRoom
+        let isShort = small.pool.queue.unmet.rank != nil
         #expect(isShort)
     }
 

@@ -97,8 +97,9 @@ import Testing
         #expect(!lacksRoomAfter)
     }
 
-    /// A needed tile was refused memory that the system did not have back yet. The load under way may never end.
-    @Test func memoryThatHasGoneMakesAPlanForWhatLacksIt() throws {
+    /// A needed tile was refused memory that the system did not have back yet. The load under way may never end: the
+    /// decommit itself is a supply.
+    @Test func memoryThatHasGoneIsASupplyForWhatLacksIt() throws {
         let small = TilePool(tiles: 4)
         let large = small.pool.addLayer(tileBytes: 4 * TilePool.tileBytes)
         for isLacking in [false, true] {
@@ -108,10 +109,11 @@ import Testing
             let leaving = small.pool.takePendingDecommits()
             #expect(leaving.map(\.countedBytes) == [3 * TilePool.tileBytes])
             #expect(small.beginLoad() == nil)
-            _ = small.pool.takeEffects()
+            _ = small.pool.takeSupply()
+            let isUnchanged = !small.pool.takeSupply()
             small.pool.finishDecommits(leaving)
-            let plans = small.pool.takeEffects().plans
-            #expect(plans == isLacking)
+            let (isSupplied, rank) = (small.pool.takeSupply(), small.pool.queue.unmet.rank)
+            #expect(isUnchanged && isSupplied && (rank == .needed) == isLacking)
             small.install([small.demand(key(1))])
             small.end(try #require(small.beginLoad()))
             small.end(first)
@@ -143,7 +145,7 @@ import Testing
         small.install([small.wish(0, 3), small.wish(1, 4), small.wish(9, 0.5), small.demand(key(8))])
         small.runPlan()
         #expect(small.resident == [1, 8])
-        let isShort = small.pool.queue.isShortOfRoom
+        let isShort = small.pool.queue.unmet.rank != nil
         #expect(isShort)
     }
 

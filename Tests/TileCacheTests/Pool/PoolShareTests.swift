@@ -44,7 +44,7 @@ import Testing
         small.runPlan()
         #expect(decoded(small, layer: 1) == [0, 1])
         #expect(decoded(small, layer: 0) == [7])
-        let isShort = small.pool.queue.isShortOfRoom
+        let isShort = small.pool.queue.unmet.rank != nil
         #expect(isShort)
     }
 

@@ -79,8 +79,8 @@ import Testing
         scene.run()
     }
 
-    /// Freed room causes a plan for needed and pinned tiles. For prefetches only until the views have rested.
-    @Test func roomIsWorthAPlanToWhatLacksIt() throws {
+    /// What the pool gives back causes a plan for needed tiles. For prefetches only until the views have rested.
+    @Test func supplyIsWorthAPlanToWhatWasRefused() throws {
         let scene = try StillScene(tiles: 64)
         let layer = try scene.plainLayer()
         let view = ServiceSetup.quiet(scene.cache, [layer])
@@ -88,22 +88,23 @@ import Testing
         for _ in 0..<2 { view.update(ServiceSetup.viewport(900, 900)) }
         scene.run()
         let now = scene.scheduler.now
-        let tile = TileCoordinate(level: 0, column: 0, row: 0)
-        let (waiting, key) = (TileRuns([tile]), TileKey(layer: layer.index, tile))
+        let key = TileKey(layer: layer.index, TileCoordinate(level: 0, column: 0, row: 0))
         let prefetch = PlanEntry(key: key, value: 1, reason: .prefetch)
-        for number in 0..<16 {
-            let (isLacking, isPinning) = (number & 1 > 0, number & 2 > 0)
-            let (isShort, rests) = (number & 4 > 0, number & 8 > 0)
-            let wantsRoom = scene.cache.core.lock.withLock { state in
+        for number in 0..<32 {
+            let (isLacking, isPassed) = (number & 1 > 0, number & 2 > 0)
+            let (isShort, rests, isSupplied) = (number & 4 > 0, number & 8 > 0, number & 16 > 0)
+            let plans = scene.cache.core.lock.withLock { state in
+                _ = state.pool.takeSupply()
                 state.pool.queue.install(Plan(), hasRoom: !isLacking)
-                state.pins = Pins()
-                if isPinning { state.pins.add(waiting, to: waiting, of: layer.index) }
+                if isPassed { state.pool.queue.noteUnmet() }
                 if isShort { _ = state.pool.queue.passForRoom(prefetch, hasShares: false, isFull: false) }
-                return state.wantsRoom(now: now + (rests ? 1_000_000_000 : 0))
+                if isSupplied { state.pool.noteSupply() }
+                _ = state.drainEffects { now + (rests ? 1_000_000_000 : 0) }
+                defer { state.planning = PlanningState() }
+                return state.planning.isQueued
             }
-            #expect(wantsRoom == (isLacking || isPinning || (isShort && !rests)), "\(number)")
+            #expect(plans == (isSupplied && (isLacking || isPassed || (isShort && !rests))), "\(number)")
         }
-        scene.cache.core.lock.withLock { $0.pins = Pins() }
     }
 
     /// Tiles that a plan skips because the view moves are planned once. That is when the view has rested long enough.

@@ -321,8 +321,7 @@ final class ExploredRun: @unchecked Sendable {
 
     /// A plan that was not requested loads no needed or pinned tile. Whatever makes one possible requests a plan.
     private func checkPlans() {
-        // If room is short, a plan's loads depend on how long views have rested.
-        guard let cache, !isOver, !isTight, problems.isEmpty else { return }
+        guard let cache, !isOver, problems.isEmpty else { return }
         func lacking() -> Set<TileKey> {
             cache.core.lock.withLock { state in
                 let needs = state.views.compactMap { $0?.model.layers.flatMap(\.needs.tiles) }.joined()
@@ -357,7 +356,7 @@ final class ExploredRun: @unchecked Sendable {
         if !isWhole || !workers.decodes.isEmpty || stuck.contains(where: { $0 != 0 }) {
             problems.append("at rest, with stuck decoders \(stuck): \(workers)")
         }
-        let isShort = cache.core.lock.withLock { $0.pool.queue.isShortOfRoom } || isTight
+        let isShort = cache.core.lock.withLock { $0.pool.queue.unmet.rank != nil } || isTight
         for (number, renderer) in renderers.enumerated() where renderer.last.missing > 0 && !isShort {
             problems.append("view \(number) lacks \(renderer.last.missing) tiles at rest")
         }

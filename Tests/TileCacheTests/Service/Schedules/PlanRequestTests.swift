@@ -265,7 +265,11 @@ import Testing
         let core = scene.cache.core
         let lent: Void? = scene.cache.withTile(scene.tile(0), of: layer) { _ in
             let runs = TileRuns([scene.tile(20)])
-            core.perform { $0.pins.add(runs, to: runs, of: layer.index) }
+            core.perform {
+                $0.pins.add(runs, to: runs, of: layer.index)
+                // As after a plan that found no room for them.
+                $0.pool.queue.noteLack()
+            }
             scene.run()
             #expect(core.read { $0.pins.areMissing })
         }
