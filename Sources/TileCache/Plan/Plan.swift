@@ -60,7 +60,7 @@ package struct RecencyWorth: Hashable, Sendable {
 
     /// Falls with age and rises with visits. A tenth of the worth of a tile that is needed at once.
     ///
-    /// Not learned: learned worths cost `starcraft_view` .01 of its hits at 4 screens, and nothing gained more than .001.
+    /// Not learned: learned worths were no better.
     static let standard = RecencyWorth(worths: (0..<VisitClass.ages * VisitClass.count).map(standardWorth))
 
     private static func standardWorth(_ place: Int) -> Float {

@@ -26,13 +26,13 @@ struct FrameStep: Hashable, Sendable {
 ///
 /// While the view goes on like this, a new plan would start no load, or some a few frames earlier.
 struct PlannedFrame: Sendable {
-    /// Maximum age, in nanoseconds. With 0.2 s `balabit_drag` hits .004 less at 6 x 150 ms.
+    /// Maximum age, in nanoseconds: six frames at 60 Hz. Later, tiles that could wait have to begin.
     static let maximumAge: Int64 = 100_000_000
-    /// Maximum way of the view since, in screen pixels: an eighth of a usual tile. Without it `touch` hits .005 less at
-    /// 6 x 150 ms, and generated flings .008 less.
+    /// Maximum way of the view since, in screen pixels: an eighth of a usual tile. A fast view is beyond what its plan
+    /// was for before the plan is old.
     static let maximumWay = 32.0
-    /// Maximum difference of the step between two frames, relative to the planned one. With 1, `balabit_drag` hits .004
-    /// less; 0.25 saves a twelfth of the time less.
+    /// Maximum difference of the step between two frames, relative to the planned one. Small ones are noise of a
+    /// hand and its events; a larger one is a turn or an end.
     static let maximumDifference = 0.5
     /// Minimum of that, in screen pixels: for slow views.
     static let leastDifference = 2.0
