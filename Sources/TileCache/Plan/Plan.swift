@@ -104,7 +104,7 @@ package struct Wishes: Sendable {
     /// Needed tiles not worth a load: they will be out of view before it lands. In screen order: the
     /// planner relies on it.
     package var hopeless: [TileKey] = []
-    /// Worth of keeping tiles; takes precedence over that of loading them.
+    /// Worth of keeping tiles; takes precedence over the worth of loading tiles.
     var keepValues: [PlanEntry] = []
     var recency = RecencyWorth()
     /// Minimum difference in worth between an entry and its victim.

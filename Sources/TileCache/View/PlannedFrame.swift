@@ -34,7 +34,7 @@ struct PlannedFrame: Sendable {
     /// Maximum difference of the step between two frames, relative to the planned one. Small ones are noise of a
     /// hand and its events; a larger one is a turn or an end.
     static let maximumDifference = 0.5
-    /// Minimum of that, in screen pixels: for slow views.
+    /// Least maximum of the difference, in screen pixels: for slow views.
     static let leastDifference = 2.0
 
     let viewport: TileViewport
