@@ -150,6 +150,7 @@ import Testing
             ("Pool/Ledger.swift", "struct Ledger", []),
             ("Pool/Loads.swift", "struct Loads", []),
             ("Pool/PlanQueue.swift", "struct PlanQueue", []),
+            ("Pool/Unmet.swift", "struct Unmet", []),
             ("Pool/PageAllocator.swift", "struct PageAllocator", []),
             ("Pool/PoolState+Tiers.swift", "struct CodecJobs", []),
             ("Pool/Leases.swift", "struct Orphans", []),
@@ -160,6 +161,18 @@ import Testing
         let body = try Self.lines(of: path).drop { !$0.hasPrefix(type) }.dropFirst().prefix { $0 != "}" }
         let stored = body.compactMap { $0.wholeMatch(of: #/    var (\w+)[^{]*/#).map { String($0.1) } }
         #expect(body.count > 5 && stored.sorted() == writable)
+    }
+
+    /// Questions of the core have few answers, whose number must not rise: who requests a plan, who asks what a plan was
+    /// refused, what a plan's progress consists of.
+    @Test func questionsHaveFewAnswers() throws {
+        let paths = try FileManager.default.subpathsOfDirectory(atPath: Self.library.path)
+        let files = paths.filter { $0.hasSuffix(".swift") }
+        let lines = try files.flatMap { try Self.lines(of: $0).map(Self.code) }
+        #expect(lines.count { $0.contains("plans = true") } <= 39)
+        #expect(lines.count { $0.contains("unmet.rank") } <= 3)
+        let queue = try Self.lines(of: "Pool/PlanQueue.swift").drop { !$0.hasPrefix("struct PlanQueue") }
+        #expect(queue.count { $0.contains(#/^    (private(\(set\))? )?var \w+[^{]*$/#) } <= 12)
     }
 
     private static let library = URL(filePath: #filePath).deletingLastPathComponent()

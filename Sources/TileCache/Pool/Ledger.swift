@@ -38,12 +38,20 @@ struct Ledger {
         case validators
         /// Memory that sources report, such as directories.
         case sources
+
+        /// Whether what it takes stays whatever is drawn, so that views may have to become coarser.
+        fileprivate var isLasting: Bool {
+            switch self {
+            case .layers, .codecs, .stores, .sources: true
+            case .plan, .views, .policies, .copies, .validators: false
+            }
+        }
     }
 
     private(set) var limit: Int
     /// Whether a lowered limit is exceeded, because of leased or pinned tiles.
     private(set) var isOverLimit = false
-    /// Number of times that memory was given back.
+    /// Number of times that memory was given back, or taken for long: what is left for tiles has changed.
     private(set) var returns: UInt64 = 0
     private var accounts = [Int](repeating: 0, count: Account.allCases.count)
     /// Sum of `accounts`.
@@ -69,7 +77,7 @@ struct Ledger {
     mutating func add(_ bytes: Int, to account: Account) {
         accounts[account.rawValue] += bytes
         accountBytes += bytes
-        if bytes < 0 { returns &+= 1 }
+        if bytes < 0 || account.isLasting { returns &+= 1 }
     }
 
     mutating func noteHeld(_ bytes: Int) {

@@ -130,8 +130,8 @@ struct PoolState: ~Copyable {
     /// Notes that something has ended that others may have waited for: a load, the work of a codec, a source's call.
     mutating func noteSupply() { ends &+= 1 }
 
-    /// Whether the pool has given something back since the last call: a tile has become evictable, memory was returned,
-    /// the limit has risen, or work has ended.
+    /// Whether the supply has changed since the last call: a tile has become evictable, memory was returned or taken for
+    /// long, the limit has risen, or work has ended.
     mutating func takeSupply() -> Bool {
         let version = table.arrivals &+ ledger.returns &+ ends
         defer { takenSupply = version }

@@ -319,13 +319,20 @@ final class ExploredRun: @unchecked Sendable {
         if scheduler.chance(50) { checkPlans() }
     }
 
-    /// A plan that was not requested loads no needed or pinned tile. Whatever makes one possible requests a plan.
+    /// A plan that was not requested changes nothing: it loads no needed or pinned tile, and no view needs others.
+    /// Whatever makes that possible requests a plan.
     private func checkPlans() {
-        guard let cache, !isOver, problems.isEmpty else { return }
-        func lacking() -> Set<TileKey> {
+        // The frames of the check before may have given something back.
+        guard let cache, !isOver, problems.isEmpty, scheduler.settle(atMost: 400) else { return }
+        func wanted() -> Set<TileKey> {
             cache.core.lock.withLock { state in
                 let needs = state.views.compactMap { $0?.model.layers.flatMap(\.needs.tiles) }.joined()
-                return Set(needs).union(state.pool.pinsToLoad).filter {
+                return Set(needs).union(state.pool.pinsToLoad)
+            }
+        }
+        func lacking(of tiles: Set<TileKey>) -> Set<TileKey> {
+            cache.core.lock.withLock { state in
+                tiles.filter {
                     let number = state.pool.table.find($0)
                     guard number != .none else { return true }
                     let entry = state.pool.table[number]
@@ -333,12 +340,15 @@ final class ExploredRun: @unchecked Sendable {
                 }
             }
         }
-        let before = lacking()
+        let needed = wanted()
+        let before = lacking(of: needed)
         guard !before.isEmpty else { return }
         cache.core.perform { $0.effects.plans = true }
         guard scheduler.settle(atMost: 400) else { return }
-        let gained = before.subtracting(lacking())
+        let gained = before.subtracting(lacking(of: before))
         if !gained.isEmpty { problems.append("no effect requested the plan that brings \(gained.map(\.coordinate))") }
+        let now = wanted().union(before)
+        if now != needed { problems.append("no effect requested the plan that changes what is needed") }
     }
 
     /// Every wanted tile has been answered.
