@@ -155,6 +155,15 @@ import Testing
             ("Pool/PoolState+Tiers.swift", "struct CodecJobs", []),
             ("Pool/Leases.swift", "struct Orphans", []),
             ("Pool/TierSplit.swift", "struct TierSplit", []),
+            // The default policy, and the four values that decide for it.
+            ("Prefetch/AdaptivePolicy.swift", "package struct AdaptivePolicy", []),
+            ("Prefetch/ViewMotion.swift", "struct ViewMotion", []),
+            ("Prefetch/LearnedBins.swift", "struct LearnedBins", []),
+            ("Prefetch/Visits.swift", "struct Visits", []),
+            ("Prefetch/CandidateSearch.swift", "struct CandidateSearch", []),
+            ("Prefetch/CandidateTable.swift", "struct CandidateTable", []),
+            ("Prefetch/Judgement.swift", "struct Judgement", []),
+            ("Prefetch/Fallbacks.swift", "struct Fallbacks", []),
         ] as [(String, String, [String])]
     )
     func stateHasAnOwner(path: String, type: String, writable: [String]) throws {

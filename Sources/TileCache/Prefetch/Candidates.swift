@@ -184,6 +184,11 @@ struct Candidates: Sendable {
         walks.append((level, first..<count, grid))
     }
 
+    /// Forgets which tiles were walked.
+    mutating func forgetGrids() {
+        for index in walks.indices { walks[index].grid = nil }
+    }
+
     /// The tiles of a level that were walked, if known.
     func grid(ofLevel level: Int) -> TileRange? { walks.first { $0.level == level }?.grid }
 

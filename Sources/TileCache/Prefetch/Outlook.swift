@@ -2,6 +2,9 @@
 struct Outlook {
     /// Fraction of the contents' width or height from which on a view is an overview.
     static let overviewShare = 0.5
+    /// Duration that people take for immediate, in seconds: Miller, "Response time in man-computer conversational
+    /// transactions", 1968. Shorter loads that come late are hardly noticed, so fewer needless ones are worth it.
+    static let noticedSeconds = 0.1
 
     let target: PlanTarget
     let travel: EdgeTravel
@@ -10,10 +13,16 @@ struct Outlook {
     private let shortfall: Int
     /// Recent direction, of length 1; `nil` if there was none.
     let heading: WorldPoint?
+    /// The last zoom.
+    let zoomContext: MotionEstimate.ZoomContext
     /// Context for zooming in. An overview counts as zoomed out, even at the start: people zoom into it.
     let inwardContext: MotionEstimate.ZoomContext
     /// Duration of a load, in seconds.
     let latency: Double
+    /// How long before its demand a load has to begin, in seconds.
+    let lead: Double
+    /// Number of concurrent loads.
+    let workers: Int
     /// Whether the view uncovers tiles faster than all workers can load them.
     let isSaturated: Bool
     /// Seconds until a zoom out in progress shows the next coarser level. Infinite unless it does so within half of its
@@ -22,6 +31,8 @@ struct Outlook {
 
     var view: PixelRect { travel.view }
     var scale: Double { travel.scale }
+    /// Whether people notice how long a load takes.
+    var isNoticed: Bool { latency >= Self.noticedSeconds }
 
     init(
         target: PlanTarget,
@@ -29,12 +40,13 @@ struct Outlook {
         motion: MotionEstimate,
         seesHeading: Bool,
         latency: Double,
+        lead: Double,
         workers: Int
     ) {
         self.target = target
         self.travel = travel
-        self.latency = latency
-        zoom = motion.zoom
+        (self.latency, self.lead, self.workers) = (latency, lead, workers)
+        (zoom, zoomContext) = (motion.zoom, motion.zoomContext)
         shortfall =
             travel.isMoving && zoom.speed != 0
             ? target.selection.level(for: target.viewport.scale, in: target.pyramid, previous: target.level)
@@ -43,7 +55,7 @@ struct Outlook {
         let isOverview =
             travel.view.width >= contents.width * Self.overviewShare
             || travel.view.height >= contents.height * Self.overviewShare
-        inwardContext = motion.zoomContext == .never && isOverview ? .outward : motion.zoomContext
+        inwardContext = zoomContext == .never && isOverview ? .outward : zoomContext
         let way = motion.heading
         let length = (way.x * way.x + way.y * way.y).squareRoot()
         heading =
@@ -80,9 +92,7 @@ struct Outlook {
 
     /// The scale at which a zoom in progress shows a level: the level's bound, or the scale after a lead if that is
     /// further on.
-    ///
-    /// - Parameter lead: Seconds until as many loads as usually come at once have landed.
-    func scale(at level: Int, lead: Double) -> Double {
+    func scale(at level: Int) -> Double {
         let landing = scaled(by: zoom.speed * travel.decay * lead / (lead + travel.decay))
         let zoomsIn = zoom.speed > 0
         let bound = bound(above: zoomsIn ? level - 1 : level, zoomsIn: zoomsIn)

@@ -42,6 +42,14 @@ struct ProbabilityTable: Sendable {
         /// Besides, tiles that can wait have a multiple of the price.
         case patient
 
+        /// Patient if two loads in a row are shorter than what people notice: a late tile shows for a moment only.
+        ///
+        /// - Parameter latency: Expected time of a load, in seconds.
+        init(latency: Double) {
+            let noticed = Outlook.noticedSeconds
+            self = latency >= noticed ? .none : 2 * latency > noticed ? .bounded : .patient
+        }
+
         static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
     }
 

@@ -152,9 +152,9 @@ import Testing
         for view in views { _ = session.show(view) }
         let new = needed[1].subtracting(needed[0]).count
         #expect(new != 4, "as many as before the first tiles")
-        let burst = 4 + (Double(new) - 4) * AdaptivePolicy.burstRate
-        let lead = 0.04 * (1 + burst / 4) + AdaptivePolicy.frameSeconds
-        #expect(abs(session.policy.lead - lead) < 1e-9)
+        let burst = 4 + (Double(new) - 4) * ViewMotion.burstRate
+        let lead = 0.04 * (1 + burst / 4) + ViewMotion.frameSeconds
+        #expect(abs(session.policy.motion.lead - lead) < 1e-9)
     }
 
     @Test func aDestinationIsWishedForFirst() throws {
@@ -286,7 +286,7 @@ import Testing
                 .at(20_000 + 60 * Double(step) / scale, 30_000, scale: scale, width: 3840, height: 2160)
             )
             #expect(session.policy.candidates.list.count <= Candidates.maximumCount)
-            #expect(wishes.entries.count <= 2 * AdaptivePolicy.maximumWishes + 16)
+            #expect(wishes.entries.count <= 2 * Judgement.maximumWishes + 16)
             #expect(Set(wishes.entries.map(\.key)).count == wishes.entries.count)
         }
     }

@@ -107,7 +107,7 @@ import Testing
             session.resident = Set(session.pyramid.neededTiles(under: view, at: 6).map { TileKey(layer: 0, $0) })
             wishes = session.show(view)
         }
-        let ahead = wishes.entries.filter { $0.value == AdaptivePolicy.fallbackWorth }
+        let ahead = wishes.entries.filter { $0.value == Fallbacks.worth }
         #expect(ahead.map(\.key) == [TileKey(layer: 0, TileCoordinate(level: 0, column: 0, row: 0))])
     }
 
@@ -130,7 +130,7 @@ import Testing
         session.latency = 100_000_000
         var wishes = Wishes()
         for step in 0..<20 { wishes = session.show(.at(20_000 + 60 * Double(step), 30_000)) }
-        let ahead = wishes.entries.filter { $0.value == AdaptivePolicy.fallbackWorth }
+        let ahead = wishes.entries.filter { $0.value == Fallbacks.worth }
         #expect(wishes.first.isEmpty == (levels == 8))
         #expect((wishes.first + ahead).allSatisfy { levels < 8 && $0.key.level >= levels })
         // What there is stays.
@@ -181,9 +181,7 @@ import Testing
         // A view that jumps back makes its fallback the last one.
         wishes = session.show(.at(4096, 1.5 * 8192))
         #expect(kept(wishes) == [places[0]] + places.suffix(count - 1).reversed())
-        var empty = session.policy
-        empty.fallbacks = []
-        #expect(session.policy.byteCount - empty.byteCount == 8 * MemoryLayout<TileKey>.stride)
+        #expect(session.policy.judgement.byteCount == 8 * MemoryLayout<TileKey>.stride)
     }
 
     /// A tile that has failed for good, or does not exist, never comes: a fallback is loaded for it, however few tiles are

@@ -43,15 +43,8 @@ import Testing
                 destination: nil,
                 selection: TileLevelSelection()
             )
-            let outlook = Outlook(
-                target: target,
-                travel: policy.travel(of: target.rectangle, scale: view.scale, now: Int64(time * 1e9)),
-                motion: policy.motion,
-                seesHeading: true,
-                latency: 0.04,
-                workers: 4
-            )
-            let least = outlook.latency + (outlook.isSaturated ? AdaptivePolicy.leastStay : 0)
+            let outlook = policy.motion.outlook(on: target, now: Int64(time * 1e9))
+            let least = outlook.latency + (outlook.isSaturated ? Judgement.leastStay : 0)
             let leaving = needed.indices.filter { number in
                 let (tile, travel) = (outlook.rectangle(of: needed[number]), outlook.travel)
                 let exit = min(
@@ -60,11 +53,10 @@ import Testing
                 )
                 return travel.isMoving && travel.time(forShare: exit) < least
             }
-            let hopeless = policy.hopelessTiles(outlook)
+            let hopeless = Judgement.hopelessTiles(outlook, shown: policy.bins.visits.shown)
             #expect(hopeless == leaving, "frame \(frame)")
             let missing = needed.indices.filter { _ in !random.oneIn(3) }
-            var wishes = Wishes()
-            policy.appendNeeded(to: &wishes, outlook: outlook, missing: missing, hopeless: hopeless)
+            let ordered = Judgement.order(outlook, missing: missing, hopeless: hopeless)
             let (left, lacking) = (Set(hopeless), Set(missing))
             func area(_ number: Int) -> Double {
                 let tile = outlook.rectangle(of: needed[number])
@@ -74,7 +66,7 @@ import Testing
             let loads = missing.filter { !left.contains($0) }.map { (area: area($0), number: $0) }
                 .sorted { ($1.area, $0.number) < ($0.area, $1.number) }
             let order = missing.isEmpty ? [] : there + loads.map(\.number)
-            #expect(wishes.needed == order.map { needed[$0] }, "frame \(frame)")
+            #expect(ordered == order.map { needed[$0] }, "frame \(frame)")
             hopelessCount += hopeless.count
             orderedCount += loads.count
         }

@@ -40,7 +40,15 @@ import Testing
         )
         let view = viewport.uprightRectangle
         let travel = EdgeTravel(view: view, scale: viewport.scale, motion: motion, now: motion.time)
-        return Outlook(target: target, travel: travel, motion: motion, seesHeading: true, latency: 0.04, workers: 4)
+        return Outlook(
+            target: target,
+            travel: travel,
+            motion: motion,
+            seesHeading: true,
+            latency: 0.04,
+            lead: 0,
+            workers: 4
+        )
     }
 
     /// The bound that the view will find, stepping on in little zooms.
@@ -56,7 +64,7 @@ import Testing
             while selection.level(for: scale, in: outlook.target.pyramid, previous: level) == level {
                 scale *= PortableMath.exp2(octaves / 3000)
             }
-            let bound = outlook.scale(at: octaves > 0 ? level + 1 : level - 1, lead: 0)
+            let bound = outlook.scale(at: octaves > 0 ? level + 1 : level - 1)
             #expect(abs(bound / scale - 1) < 0.002, "bias \(bias): \(bound), found \(scale)")
         }
     }

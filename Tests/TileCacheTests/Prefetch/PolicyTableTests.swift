@@ -27,12 +27,12 @@ import Testing
             _ = session.show(view)
             let policy = session.policy
             for candidate in policy.candidates.list {
-                let slot = policy.seen.find(candidate.key)
-                let isNeeded = slot.map { policy.seen.records[$0].neededAt == policy.change } ?? false
+                let slot = policy.bins.visits.slot(of: candidate.key)
+                let isNeeded = policy.bins.visits.isNeeded(slot)
                 candidates += 1
-                seen += slot == nil ? 0 : 1
-                if Int(candidate.slot) != slot ?? -1 || isNeeded {
-                    Issue.record("\(candidate) has the record \(slot ?? -1), needed: \(isNeeded)")
+                seen += slot < 0 ? 0 : 1
+                if Int(candidate.slot) != slot || isNeeded {
+                    Issue.record("\(candidate) has the record \(slot), needed: \(isNeeded)")
                     return
                 }
             }
@@ -81,7 +81,7 @@ import Testing
             if side == 2048, abs(view.center.x - middle) > middle { speed.x = (middle - view.center.x) / 50 }
             view.center.x += speed.x / view.scale
             view.center.y = min(max(view.center.y + speed.y / view.scale, 0.3 * middle), 1.6 * middle)
-            all.policy.candidates = all.policy.candidates.withoutGrids
+            all.policy.forgetGrids()
             let (wishes, others) = (all.show(view), some.show(view))
             #expect(wishes.entries == others.entries && wishes.urgent == others.urgent, "step \(step)")
             #expect(wishes.keepValues == others.keepValues && wishes.first == others.first, "step \(step)")
@@ -183,8 +183,9 @@ import Testing
             }
             _ = session.show(.at(x, y, scale: scale, width: width, height: width / 2))
             let policy = session.policy
-            let open = policy.candidates.list.count { policy.samples.isOpen($0.sample, Int($0.bin)) }
-            #expect(policy.samples.presentCount == open, "step \(step)")
+            let samples = policy.bins.samples
+            let open = policy.candidates.list.count { samples.isOpen($0.sample, Int($0.bin)) }
+            #expect(samples.presentCount == open, "step \(step)")
         }
     }
 
@@ -194,10 +195,12 @@ import Testing
         for _ in 0..<1000 {
             let scale = PortableMath.exp2(-6 * random.nextUnit())
             _ = session.show(.at(65_536 * random.nextUnit(), 65_536 * random.nextUnit(), scale: scale))
-            #expect(session.policy.seen.records.count <= session.policy.seen.capacity)
-            #expect(session.policy.samples.count <= session.policy.samples.capacity)
+            let bins = session.policy.bins
+            #expect(bins.visits.seen.records.count <= bins.visits.seen.capacity)
+            #expect(bins.samples.count <= bins.samples.capacity)
         }
-        #expect(session.policy.seen.records.count == session.policy.seen.capacity)
+        let seen = session.policy.bins.visits.seen
+        #expect(seen.records.count == seen.capacity)
     }
     /// Whenever it was first seen, and however often it was visited.
     @Test func theVisitedTileNeededLongestAgoIsForgotten() {
@@ -218,21 +221,5 @@ import Testing
             return seen.records[slot].visits
         }
         #expect(visits == [1, 1, 2, 2, 2, 3])
-    }
-}
-
-extension Candidates {
-    /// The same without the grids of the walks: the next plan takes no candidates over.
-    fileprivate var withoutGrids: Candidates {
-        var same = Candidates()
-        same.begin(change: change, valuation: valuation, mayRepeat: mayRepeat)
-        for candidate in list {
-            _ = same.claim(candidate.key, as: same.count)
-            same.append(candidate)
-            for walk in walks where walk.range.upperBound == same.count {
-                same.noteWalk(ofLevel: walk.level, from: walk.range.lowerBound)
-            }
-        }
-        return same
     }
 }

@@ -61,22 +61,19 @@ import Testing
     /// Tiles of the next coarser level come into view all at once, here one and a half loads after the first that would
     /// land in time. Four workers load five of them in two turns; one of the view's own level has one turn.
     @Test(arguments: [(4, 0), (5, 4), (8, 4)]) func coarserTilesBeginAsManyTurnsEarlier(count: Int, urgent: Int) {
-        var policy = AdaptivePolicy()
-        policy.candidates.begin(change: 0, valuation: 0, mayRepeat: false)
         var missing: [MissingCandidate] = []
         func add(_ key: TileKey, entersAfter: Double) {
             var candidate = Candidates.Candidate(key: key)
             candidate.entersAfter = Float(entersAfter)
-            missing.append(MissingCandidate(candidate, missing.count, value: 0.5, latency: 0.1))
-            policy.candidates.append(candidate)
+            missing.append(MissingCandidate(candidate, missing.count, viewLevel: 3, value: 0.5, latency: 0.1))
         }
-        let later = AdaptivePolicy.frameSeconds + 2.5 * 0.1
+        let later = ViewMotion.frameSeconds + 2.5 * 0.1
         for column in 0..<count { add(key(column, level: 2), entersAfter: later) }
         add(key(0), entersAfter: later)
         // Those that do not come into view take no turn.
         for column in 10..<20 { add(key(column, level: 2), entersAfter: .infinity) }
-        let taken = policy.takeUrgent(of: &missing, level: 3)
-        #expect(taken.count == urgent && taken.allSatisfy { $0.isUrgent && $0.key.level == 2 })
+        let taken = MissingCandidate.takeUrgent(of: &missing, workers: 4)
+        #expect(taken.count == urgent && taken.allSatisfy { !$0.isOfView })
         #expect(missing.count == count + 11 - urgent)
     }
 

@@ -235,10 +235,10 @@ import Testing
     @Test func withoutPlacesPopularityIsNotUsed() throws {
         let profile = rich()
         let tile = TileKey(layer: 0, TileCoordinate(level: 6, column: 4, row: 4))
-        #expect((AdaptivePolicy(profile: profile).profile?.places).placed(7, tile) > CandidateBin.count)
-        #expect((AdaptivePolicy(profile: profile.withoutPlaces).profile?.places).placed(7, tile) == 7)
+        #expect(AdaptivePolicy(profile: profile).bins.places.placed(7, tile) > CandidateBin.count)
+        #expect(AdaptivePolicy(profile: profile.withoutPlaces).bins.places.placed(7, tile) == 7)
         let without = AdaptivePolicy(effects: .all.subtracting(.profile), profile: profile)
-        #expect((without.profile?.places).placed(7, tile) == 7)
+        #expect(without.bins.places.placed(7, tile) == 7)
     }
 
     // MARK: - Memory

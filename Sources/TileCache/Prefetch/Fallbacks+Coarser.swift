@@ -1,5 +1,5 @@
 /// A coarser level first, if sharp tiles come late.
-extension AdaptivePolicy {
+extension Fallbacks {
     /// Turns of all workers for the missing tiles above which a coarser level comes first.
     static let turnsForCoarser = 2
 
@@ -13,7 +13,7 @@ extension AdaptivePolicy {
     /// - Parameters:
     ///   - missing: Needed tiles that are not resident.
     ///   - ancestors: Their nearest resident ancestors.
-    func coarserTiles(
+    static func coarserTiles(
         _ outlook: Outlook,
         missing: [TileKey],
         ancestors: ResidentAncestors,
@@ -21,8 +21,8 @@ extension AdaptivePolicy {
     ) -> [TileKey] {
         let target = outlook.target
         let way = outlook.way
-        let most = isNoticed ? context.workers : (context.workers + 1) / 2
-        let coarsest = max(target.level - Self.fallbackDelta, context.firstLoadedLevel(ofLayer: target.layer))
+        let most = outlook.isNoticed ? context.workers : (context.workers + 1) / 2
+        let coarsest = max(target.level - Self.levels, context.firstLoadedLevel(ofLayer: target.layer))
         for level in stride(from: target.level - 1, through: coarsest, by: -1) {
             var tiles: [TileKey] = []
             func add(_ key: TileKey) { if !tiles.contains(key) { tiles.append(key) } }

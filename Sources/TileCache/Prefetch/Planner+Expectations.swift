@@ -1,16 +1,3 @@
-extension AdaptivePolicy {
-    /// World rectangle that a view will show after its motion has decayed.
-    func expectedRectangle(of view: PixelRect, scale: Double, now: Int64) -> PixelRect {
-        let travel = travel(of: view, scale: scale, now: now)
-        return PixelRect(
-            minX: view.minX + travel.left / scale,
-            minY: view.minY + travel.top / scale,
-            maxX: view.maxX + travel.right / scale,
-            maxY: view.maxY + travel.bottom / scale
-        )
-    }
-}
-
 extension Planner {
     /// Expected rectangles of views: their destination if there is one, otherwise the end of their motion.
     ///
@@ -32,7 +19,7 @@ extension Planner {
             }
             let policy = policies[id]?[layer.id] as? AdaptivePolicy
             let here = box(viewport)
-            return (id, policy?.expectedRectangle(of: here, scale: viewport.scale, now: now) ?? here)
+            return (id, policy?.motion.expectedRectangle(of: here, scale: viewport.scale, now: now) ?? here)
         }
     }
 }

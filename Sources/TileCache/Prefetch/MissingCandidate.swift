@@ -1,32 +1,33 @@
 /// A missing candidate that is worth a load, with all that it is sorted by. Closures would copy the policy.
 struct MissingCandidate {
     /// Gain of the load.
-    var value: Float
+    let value: Float
     /// Number of the candidate.
-    var number: Int
+    let number: Int
     /// Seconds until it comes into view; infinite if it does not.
-    var entersAfter: Float
+    let entersAfter: Float
+    /// Whether it is of the view's level.
+    let isOfView: Bool
     /// Duration of its load, in seconds.
-    var latency: Double
+    let latency: Double
 
-    init(_ candidate: Candidates.Candidate, _ number: Int, value: Double, latency: Double) {
+    init(_ candidate: Candidates.Candidate, _ number: Int, viewLevel: Int, value: Double, latency: Double) {
         self.value = Float(value)
         self.number = number
         entersAfter = candidate.entersAfter
+        isOfView = candidate.key.level == viewLevel
         self.latency = latency
     }
 
     /// Whether a load that begins now lands in time, but not one that begins some turns of a worker later.
-    func isUrgent(withinTurns turns: Double) -> Bool {
+    private func isUrgent(withinTurns turns: Double) -> Bool {
         // A plan is up to a frame old.
-        let first = latency + AdaptivePolicy.frameSeconds
+        let first = latency + ViewMotion.frameSeconds
         return (first..<first + turns * latency).contains(Double(entersAfter))
     }
-}
 
-/// Prefetches whose last chance to land in time is now.
-extension AdaptivePolicy {
-    /// Takes the urgent candidates out of the missing ones, those that come into view first.
+    /// Takes the urgent candidates out of the missing ones, those that come into view first: a load that begins later is
+    /// late.
     ///
     /// Their loads precede those of needed tiles. A tile that comes into view later stays longer, and if it is there in
     /// time, it is a hit. While the workers cannot keep up, needed tiles wait until the motion is slower; most of them
@@ -37,19 +38,14 @@ extension AdaptivePolicy {
     /// less.
     ///
     /// At most one for each worker: the next plan has the others.
-    func takeUrgent(of missing: inout [MissingCandidate], level: Int) -> [PlanEntry] {
-        func isOfView(_ wish: MissingCandidate) -> Bool { candidates.list[wish.number].key.coordinate.level == level }
-        let coarser = missing.count { $0.entersAfter < .infinity && !isOfView($0) }
+    static func takeUrgent(of missing: inout [MissingCandidate], workers: Int) -> [MissingCandidate] {
+        let coarser = missing.count { $0.entersAfter < .infinity && !$0.isOfView }
         let turns = max((Double(coarser) / Double(workers)).rounded(.up), 1)
-        let urgent = missing.filter { $0.isUrgent(withinTurns: isOfView($0) ? 1 : turns) }
+        let urgent = missing.filter { $0.isUrgent(withinTurns: $0.isOfView ? 1 : turns) }
             .sorted { ($0.entersAfter, $0.number) < ($1.entersAfter, $1.number) }
             .prefix(workers)
         guard !urgent.isEmpty else { return [] }
         missing.removeAll { wish in urgent.contains { $0.number == wish.number } }
-        return urgent.map { wish in
-            var entry = entry(of: candidates.list[wish.number], value: Double(wish.value))
-            entry.isUrgent = true
-            return entry
-        }
+        return Array(urgent)
     }
 }
