@@ -4,8 +4,9 @@
 /// which follows from the effort. The loss of an eviction is computed in the same way. A plan loads the highest gains,
 /// evicts the lowest losses, and starts nothing that is not worth more than its victim. All tables are bounded.
 ///
-/// Four values decide, each of state that the others cannot change: how the view moves on, how likely tiles of each bin
-/// are demanded, which tiles are candidates, and what is worth a load.
+/// Four values decide: how the view moves on, how likely tiles of each bin are demanded, which tiles are candidates, and
+/// what is worth a load. Each has storage that only its own methods change. The policy passes results from one to the
+/// next.
 package struct AdaptivePolicy: PrefetchPolicy {
     private(set) var motion: ViewMotion
     private(set) var bins: LearnedBins
