@@ -41,11 +41,10 @@ enum CandidateBin {
     static func patience(_ bin: Int) -> Double {
         guard kind(bin) == .pan else { return 1 }
         // Beside and behind a motion, and further ahead than it is likely to reach: candidates again when it ends. From 4
-        // on, none of them is loaded at the default effort.
+        // on, no such tile is loaded at the default effort.
         let moving = pan(isMoving: true, .ahead, reach: 0, distance: 0, isSeen: false)
         if bin >= pan(isMoving: true, .ahead, reach: 3, distance: 0, isSeen: false) { return 4 }
-        // Visited around a view at rest, and evicted since. With 1.5, `starcraft_view` wastes .005 less without the
-        // compressed tier, but hits .002 less with it for the same waste.
+        // Visited around a view at rest, and evicted since: memory did not hold it, and may not hold it again.
         return bin < moving && bin % 2 == 1 ? 1.25 : 1
     }
 

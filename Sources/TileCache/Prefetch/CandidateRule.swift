@@ -140,7 +140,7 @@ struct PanRule: CandidateRule {
             ),
             entersAfter: column.entersAfter > row.entersAfter ? column.entersAfter : row.entersAfter,
             isHopeless: column.traits.union(row.traits).contains(.leavesEarly) || (exit < entry && entry < 1)
-                // While saturated, late tiles yield to those in time: `trackpad_wheel` hits .31 with it and .17 without.
+                // While saturated, a load that lands late takes the turn of one that would be in time.
                 || both.contains(.entersLate)
         )
     }

@@ -4,8 +4,8 @@ struct CandidateSearch: Sendable {
     static let destinationTiles = 200
     /// Gain of a tile of the destination: nearly certain, but not needed yet.
     static let destinationGain = 0.9
-    /// Screens that stay free of popular tiles, in the tiles that fit into the limit. With 2, with a profile,
-    /// `starcraft_view` hits .007 more at 4 screens and .008 less at 2.
+    /// Screens that stay free of popular tiles, in the tiles that fit into the limit: for the tiles around the view,
+    /// which are needed sooner.
     static let screensBesidePopular = 3.0
 
     private let effects: PolicyEffects
@@ -91,8 +91,8 @@ struct CandidateSearch: Sendable {
     /// Considers as many popular tiles of the view's level as fit beside some screens, the most popular first, wherever
     /// they are.
     ///
-    /// Loaded at rest only, since they are never urgent. In motion they keep their worth: without it, with a profile at 4
-    /// screens, `starcraft_view` wastes .05 more, since they are evicted and loaded again.
+    /// Loaded at rest only, since they are never urgent. In motion they keep their worth: otherwise each pan
+    /// would evict them, and the rest after it would load them again.
     ///
     /// After each change of the needed tiles all are sampled, so that what is learned does not depend on the limit. Those
     /// that are candidates because of their distance have bins of their own.
@@ -120,10 +120,11 @@ struct CandidateSearch: Sendable {
 
 /// State that the candidates depend on: completely at rest, nearly so in motion.
 private struct CandidateStand {
-    /// Screen pixels of panning before candidates are recomputed, if the needed tiles are the same. Half of the frames
-    /// of `gps_follow` pan by less.
+    /// Screen pixels of panning before candidates are recomputed, if the needed tiles are the same. A view that follows
+    /// a slow motion pans by less in most frames.
     static let leastWay = 2.0
-    /// The same for the expected travel. At the end of a stroke it changes while the view hardly does.
+    /// Change of the expected travel, in screen pixels, from which on candidates are recomputed. At the end of a stroke
+    /// the travel changes while the view hardly does.
     static let leastTravel = 4.0
 
     let viewport: TileViewport

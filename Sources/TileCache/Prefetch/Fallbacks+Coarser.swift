@@ -4,11 +4,10 @@ extension Fallbacks {
     static let turnsForCoarser = 2
 
     /// Tiles of the area that the view will show, at one coarser level. It is the finest level that the workers load in
-    /// one turn, or half of them if loads are hardly noticed: such a tile shows for a moment only.
+    /// one turn, or half of the workers if loads are hardly noticed: such a tile shows for a moment only.
     ///
-    /// Each covers several sharp tiles, which follow turn by turn. Only tiles with nothing as fine under them. Without
-    /// it, with loads of 150 ms, the resolution deficit of `starcraft_view` is a third higher, and that of
-    /// `trackpad_wheel` four fifths.
+    /// Each coarser tile covers several sharp tiles, which follow turn by turn. So a view that outruns its loads shows
+    /// nearly sharp tiles, where fallbacks would be several levels coarser.
     ///
     /// - Parameters:
     ///   - missing: Needed tiles that are not resident.

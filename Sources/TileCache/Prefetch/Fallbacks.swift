@@ -1,15 +1,14 @@
 /// What is drawn in place of missing tiles: coarse tiles, loaded before these, and the last ones, kept for a view that
 /// jumps back.
 struct Fallbacks: Sendable {
-    /// Number of levels from the view to its fallbacks. One tile covers 1024, so that a few cover a session. With 2, 3,
-    /// 4 and 5, the blank area of `starcraft_view` at 4 screens is 3842, 3010, 1988 and 180 million pixel-milliseconds;
-    /// no other figure depends on it.
+    /// Number of levels from the view to its fallbacks. One tile covers 1024, so that a few cover a session, and a
+    /// view that jumps is seldom blank.
     static let levels = 5
-    /// Worth of a fallback, above that of all probable tiles.
+    /// Worth of a fallback, above the worth of all probable tiles.
     static let worth: Float = 1
     /// Maximum number of the last fallbacks that are kept for a view that jumps back.
     static let fallbacksKept = 8
-    /// Tiles of memory for each of them. With 32, `immens_map` hits .004 less at 2 screens.
+    /// Tiles of memory for each kept fallback: together at most a fiftieth of the memory.
     static let tilesPerFallback = 50
 
     /// The last fallbacks, newest first.
@@ -24,8 +23,8 @@ struct Fallbacks: Sendable {
     /// Adds a fallback for missing tiles, and fallbacks along the motion. The first comes before the needed tiles, the
     /// others after them.
     ///
-    /// One load each: the level is made coarser until one tile covers the whole gap. Four finer tiles delay the sharp
-    /// ones: with one, `trackpad_wheel` has .02 more hits and `balabit_drag` 15 % less time with fallbacks.
+    /// One load each: the level is made coarser until one tile covers the whole gap. Four finer tiles would delay the
+    /// sharp ones.
     ///
     /// - Parameters:
     ///   - numbers: Numbers of the needed tiles that are not resident, in ascending order.

@@ -1,8 +1,7 @@
 /// The order of needed tiles, and those that are not worth a load.
 extension Judgement {
     /// Minimum time in view after landing, in seconds, while loads cannot keep up. Loads of needed tiles that leave the
-    /// view sooner are not started. At 0, 0.1 and 0.2, `trackpad_wheel` hit .128, .277 and .319 when this was chosen;
-    /// no other source moves so fast.
+    /// view sooner are not started: each would make a tile late that stays.
     static let leastStay = 0.2
 
     /// Needed tiles, the missing ones last and by the area that they show, now and when they land. Without the hopeless
@@ -10,7 +9,7 @@ extension Judgement {
     ///
     /// - Parameters:
     ///   - missing: Numbers of the needed tiles that are not resident, in ascending order.
-    ///   - hopeless: Numbers of those that are not worth a load, in ascending order.
+    ///   - hopeless: Numbers of missing tiles that are not worth a load, in ascending order.
     static func order(_ outlook: Outlook, missing: [Int], hopeless: [Int]) -> [TileKey] {
         guard !missing.isEmpty else { return [] }
         let (needed, view, landing) = (outlook.target.needed, outlook.view, outlook.landing)

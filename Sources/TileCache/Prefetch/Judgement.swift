@@ -1,13 +1,12 @@
 /// What is worth a load, and in which order: needed tiles, what is drawn in their place, candidates, and what is kept.
 struct Judgement: Sendable {
-    /// Minimum excess of a gain over the victim's loss. Keeps similar tiles from evicting each other. With 0.03,
-    /// `starcraft_view` closes .02 less of the gap at 12 screens and .02 more at 4, for .04 less waste.
+    /// Minimum excess of a gain over the victim's loss. Keeps similar tiles from evicting each other. A larger
+    /// one saves loads, but if memory is ample it keeps old tiles in place of likely ones.
     static let margin: Float = 0.0075
     /// Maximum prefetches of a plan; more never start before the next one.
     static let maximumWishes = 64
-    /// Minimum gain to decompress a tile ahead of need. It takes far less time than a load, but a slot. With 0.5 and the
-    /// codec's time charged, `immens_map` draws .89 instead of .92 of the demands at 4 screens in their own frame; with
-    /// 0.15 .95, but at 2 screens it hits .006 less if that time is not charged.
+    /// Minimum gain to decompress a tile ahead of need. It takes far less time than a load, but a slot: with a higher
+    /// minimum, more tiles come too late for the frame that needs them; with a lower one, they take room from others.
     static let promotionGain = 0.25
 
     private let effects: PolicyEffects

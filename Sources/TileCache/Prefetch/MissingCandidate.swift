@@ -30,12 +30,11 @@ struct MissingCandidate {
     /// late.
     ///
     /// Their loads precede those of needed tiles. A tile that comes into view later stays longer, and if it is there in
-    /// time, it is a hit. While the workers cannot keep up, needed tiles wait until the motion is slower; most of them
-    /// leave before that. Without it, `trackpad_wheel` loses .05 of its hits, and `touch` .01.
+    /// time, it is a hit. While the workers cannot keep up, needed tiles wait until the motion is slower; most of
+    /// these leave before that.
     ///
     /// The tiles of the next coarser level come into view all at once. Their loads begin as many turns of the workers
-    /// before that as they take. Without it, generated pinches have .02 more deficit, and `cachebench zoomout` hits .04
-    /// less.
+    /// before that as they take.
     ///
     /// At most one for each worker: the next plan has the others.
     static func takeUrgent(of missing: inout [MissingCandidate], workers: Int) -> [MissingCandidate] {

@@ -1,9 +1,9 @@
 /// Motion of a view: pan velocity, zoom rate, direction and last zoom, in screen pixels.
 struct MotionEstimate: Sendable {
-    /// Time over which the velocity is measured, in seconds. Five frames at 60 Hz, and more than the gaps of recorded
-    /// mice.
+    /// Time over which the velocity is measured, in seconds. Five frames at 60 Hz, and more than the gaps between
+    /// events of a mouse.
     static let window = 0.0845
-    /// The same while a view accelerates, in seconds: two frames.
+    /// Time over which the velocity of an accelerating view is measured, in seconds: two frames.
     static let startWindow = 0.034
     /// Minimum speed of a moving view, in pixels a second. A third of a pixel per frame.
     static let leastSpeed = 20.0
@@ -219,12 +219,12 @@ extension WorldPoint {
 
 /// Travel of a view's edges while its motion decays. Finds the tiles that they reach and leave.
 struct EdgeTravel: Sendable {
-    /// Time constant of the decay, in seconds. With 0.1, 0.2, 0.3 and 0.5 at 4 screens, `balabit_drag` hits .973, .991,
-    /// .997 and .999 for a waste of .20, .22, .26 and .37; only it, `touch` and `trackpad_wheel` depend on it.
+    /// Time constant of the decay, in seconds. A shorter one is overtaken by long strokes. A longer one loads what most
+    /// strokes never reach.
     static let decay = 0.25
 
-    /// Duration that a new stroke is extrapolated for, in seconds. With 0.08, 0.15 and 0.2 at 4 screens, `balabit_drag`
-    /// hits .992, .996 and .998 for a waste of .23, .26 and .30; no other source changes by more than .001.
+    /// Duration that a new stroke is extrapolated for, in seconds. Its first frames do not tell its length: most
+    /// strokes last longer than this, and many end soon after.
     static let startTravel = 0.15
 
     /// View, in world pixels.

@@ -1,7 +1,7 @@
 /// Where the candidates of a plan are: around the view, and under it after a zoom.
 extension Outlook {
-    /// Reach around a view at rest, in screen pixels. At 512, `starcraft_view` loses .005 of its hits at 12 screens and
-    /// gains .008 at 4; 2048 gains nothing.
+    /// Reach around a view at rest, in screen pixels: further than most strokes go. Of the tiles within it, the
+    /// probabilities by distance choose.
     static let ringReach = 1024.0
     /// Maximum tiles around a view at rest, needed ones included.
     static let ringTiles = 400.0

@@ -2,16 +2,14 @@
 ///
 /// Starts with a weak prior and learns from samples.
 struct ProbabilityTable: Sendable {
-    /// Weight of the prior, in events. At 15 `starcraft_view` wastes .02 more and the generated keys hit .01 to .03 more,
-    /// at 60 `touch` wastes .02 more and the keys hit .05 less. Without learning `balabit_drag` loses .004 at 2 screens.
+    /// Weight of the prior, in events. A lower one takes chance for habit. A higher one learns too slowly if a session
+    /// is unlike the prior.
     static let strength = 30.0
-    /// Decay of evidence per change of the needed tiles. 0.98 and 1 are within .005 on all sources.
+    /// Decay of evidence per change of the needed tiles. Hit rates hardly depend on it.
     static let memory = 0.995
-    /// Worth of keeping a tile that is likely to be needed later. 0.3 instead of 0.1 takes a tenth off the waste of
-    /// `touch`.
+    /// Worth of keeping a tile that is likely to be needed later. At much less it is evicted, and loaded again.
     static let keepShare = 0.3
-    /// Price of a needless load at an effort of 0.5, in loads in time. 0.01 more takes .006 off the waste of
-    /// `immens_map` and .02 off that of `gps_follow`, for at most .001 of the hits.
+    /// Price of a needless load at an effort of 0.5, in loads in time: eight needless loads for one tile in time.
     static let lossAtHalf = 0.125
 
     /// Samples of this session by unplaced bin; older ones weigh less.
@@ -34,10 +32,8 @@ struct ProbabilityTable: Sendable {
     /// How much of a gain has to be certain: more if a late tile costs little.
     enum Caution: Int, Comparable {
         case none
-        /// The gain of a pan's bin takes the lower bound of a probability that samples have raised. Without it, at 4
-        /// screens and 40 ms, `starcraft_view` wastes .03 and `balabit_drag` .015 more, for at most .001 more hits. With
-        /// it, loads of 150 ms hit up to .023 less (`touch` at 12 screens). Zooms are taken as learned: their priors are
-        /// low before the first one.
+        /// The gain of a pan's bin takes the lower bound of a probability that samples have raised: of many bins, some
+        /// are high by chance. Zooms are taken as learned: their priors are low before the first one.
         case bounded
         /// Besides, tiles that can wait have a multiple of the price.
         case patient
@@ -184,7 +180,7 @@ extension BinPriors {
     /// tiles further away are needed too soon.
     static let latency = 0.05
     /// Speed of pans, in screen pixels a second, from which on longer loads count in full. Slower views go less far during
-    /// them. With 1000 and loads of 150 ms, generated flings hit .008 less, and `balabit_drag` .003.
+    /// such a load.
     static let speed = 500.0
 
     /// - Parameter stretch: Distance that a view goes during the longest load of the standard priors, relative to that
@@ -247,15 +243,15 @@ extension BinPriors {
     /// Sets the probabilities of zooms by step and context. Steps: -3, -2, -1, +1, +2. Contexts: never zoomed, in, out,
     /// in and panned since, out and panned since; then, of any step, by when a zoom in progress reaches the level.
     ///
-    /// Low before the first zoom, unless the view is an overview (`Outlook`). With 0.35 for the next finer level, its
-    /// tiles are loaded everywhere: sessions without zooms waste .7 of their loads.
+    /// Low before the first zoom, unless the view is an overview (`Outlook`): otherwise the next finer level would be
+    /// loaded everywhere, also in sessions that never zoom.
     private mutating func setZoom() {
         let falls = [1, 0.5, 0.35, 0.25, 0.2, 0.12, 0.07, 0.03, 0.01]
         let likelihoods = [
             [0.01, 0.1, 0.3, 0.1, 0.2], [0.03, 0.2, 0.45, 0.2, 0.3], [0.06, 0.4, 0.75, 0.45, 0.55],
             [0.1, 0.75, 0.35, 0.6, 0.6], [0.03, 0.4, 0.15, 0.3, 0.25],
         ]
-        // With 0.75 and 0.4 for the last two, `touch` loses .006 of its hits: the fingers of a pan change the scale, too.
+        // Low for the last two, since fingers that pan change the scale a little, too.
         let reached = [0.9, 0.5, 0.2]
         for step in likelihoods.indices {
             let isNext = abs(CandidateBin.levelSteps[step]) == 1

@@ -5,8 +5,8 @@
 /// the logarithmic loss, separately for each kind of candidate. No weight ever vanishes, so that a profile that
 /// fails loses its say and can regain it: fixed share of Herbster and Warmuth, "Tracking the best expert", 1998.
 ///
-/// A profile raises the probabilities of pans and zooms, and never lowers them. If it may lower them, `immens_map` and
-/// `balabit_drag` lose .006 of their hits at 2 screens: what few people look at is still needed soon, once one is there.
+/// A profile raises the probabilities of pans and zooms, and never lowers them: what few people look at is still needed
+/// soon, once a view is there.
 struct ProfileMixture: Sendable {
     /// Maximum weight of what a profile says of a bin, in events.
     static let maximumStrength = 4 * ProbabilityTable.strength

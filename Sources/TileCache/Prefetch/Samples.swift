@@ -4,11 +4,11 @@
 struct Samples: Sendable {
     /// Maximum number of samples; a power of two.
     let capacity: Int
-    /// Weight of a sample against the prior. Neighbouring tiles are needed together, so samples are not independent. At
-    /// 0.5, `trackpad_wheel` loses .01 of its hits, at 1 .046, and both waste more.
+    /// Weight of a sample against the prior. Neighbouring tiles are needed together, so samples are not independent:
+    /// with a weight of 1, one stroke would count as many.
     static let weight = 0.25
-    /// Horizon of a sample, in demands: about one cache full, within these bounds. With 300, `starcraft_view` at 12
-    /// screens wastes .16 more and closes .02 less of the gap.
+    /// Horizon of a sample, in demands: about one cache full, within these bounds. What is demanded later need not be
+    /// loaded yet, however large the memory is.
     static let horizon = 32...60
 
     private struct Sample {
@@ -19,7 +19,7 @@ struct Samples: Sendable {
         var left: Double
     }
 
-    /// Plans read it of hundreds of samples, and of most of them nothing else.
+    /// Apart from samples: plans read the links of hundreds of samples, and nothing else of most.
     private struct Link {
         /// The bin, or -1 if it is not open.
         var bin: Int32
@@ -42,7 +42,7 @@ struct Samples: Sendable {
     /// Number of samples that have not ended.
     var count: Int { end - first }
 
-    /// Number of open samples whose tiles are candidates of their bins. Looks at all of them.
+    /// Number of open samples whose tiles are candidates of their bins. Looks at all samples.
     var presentCount: Int { (first..<end).count { links[slot($0)].bin >= 0 && ring[slot($0)].left == .infinity } }
 
     private func slot(_ number: Int) -> Int { number & (capacity - 1) }

@@ -6,15 +6,15 @@
 struct ZoomEstimate: Sendable {
     /// Decay of evidence per change of level.
     static let memory = 0.9
-    /// Weight of the prior, which is a zoom about the centre: the square of an offset in screen pixels. With 100 instead
-    /// of 200 pixels, `immens_map` hits .0012 less at 2 screens.
+    /// Weight of the prior, which is a zoom about the centre: the square of an offset in screen pixels. A zoom this
+    /// far from the centre counts as much as the prior.
     static let priorWeight = 200.0 * 200
 
     /// Octaves a second while the scale changes; positive if it grows.
     private(set) var speed = 0.0
     /// Offset of the fixed point from the centre of the view in screen pixels, while the scale changes.
     private(set) var offset = WorldPoint(x: 0, y: 0)
-    /// The same when the level changed; `nil` if the view was panned since.
+    /// Offset of the fixed point when the level changed; `nil` if the view was panned since.
     private var last: WorldPoint?
     /// Whether the scale changed gradually when the level changed, and not in one step.
     private(set) var isGradual = false
