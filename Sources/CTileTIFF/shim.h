@@ -7,17 +7,22 @@
 #include <tiffio.h>
 #include <tiffvers.h>
 
+#if TIFFLIB_VERSION < 20191103
+#error "libtiff 4.1 or newer is needed"
+#endif
+
+// The directory of a file, which has `count` bytes with its tile.
 typedef struct {
     const uint8_t *bytes;
-    uint64_t count, position;
+    uint64_t head, count, position;
     char *message;
     size_t room;
 } tile_tiff_memory;
 
 static inline tmsize_t tile_tiff_read(thandle_t handle, void *target, tmsize_t count) {
     tile_tiff_memory *memory = (tile_tiff_memory *)handle;
-    if (count < 0 || memory->position >= memory->count) return 0;
-    uint64_t left = memory->count - memory->position;
+    if (count < 0 || memory->position >= memory->head) return 0;
+    uint64_t left = memory->head - memory->position;
     uint64_t taken = (uint64_t)count < left ? (uint64_t)count : left;
     memcpy(target, memory->bytes + memory->position, (size_t)taken);
     memory->position += taken;
@@ -58,9 +63,11 @@ static inline int tile_tiff_on_warning(
 static inline int tile_tiff_knows(int compression) { return TIFFIsCODECConfigured((uint16_t)compression); }
 
 // Decodes the only tile of a TIFF in memory, to exactly `room` bytes; 1 on success, else 0 and `message`, which is ended.
-static inline int tile_tiff_decode(
-    const uint8_t *bytes, size_t count, uint8_t *target, size_t room, char *message, size_t message_room) {
-    tile_tiff_memory memory = {bytes, count, 0, message, message_room};
+// `head` is the file up to the tile's `bytes`, which are read where they are. If the file states the lowest bit to be the
+// first, they are changed meanwhile.
+static inline int tile_tiff_decode(const uint8_t *head, size_t head_count, const uint8_t *bytes, size_t count,
+                                   uint8_t *target, size_t room, char *message, size_t message_room) {
+    tile_tiff_memory memory = {head, head_count, head_count + count, 0, message, message_room};
     message[0] = 0;
 #if TIFFLIB_VERSION >= 20221213
     TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
@@ -76,7 +83,8 @@ static inline int tile_tiff_decode(
                                 tile_tiff_close, tile_tiff_size, NULL, NULL);
 #endif
     if (!tiff) return 0;
-    int is_good = TIFFTileSize64(tiff) == room && TIFFReadEncodedTile(tiff, 0, target, (tmsize_t)room) == (tmsize_t)room;
+    int is_good = TIFFTileSize64(tiff) == room &&
+                  TIFFReadFromUserBuffer(tiff, 0, (void *)bytes, (tmsize_t)count, target, (tmsize_t)room);
     TIFFClose(tiff);
     return is_good;
 }

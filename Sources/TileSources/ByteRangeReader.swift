@@ -1,9 +1,39 @@
 import Dispatch
 import TileCache
 
+/// Bytes of a range.
+enum RangeBytes: Sendable {
+    /// Of a file on a disk.
+    case lent(ScratchBytes)
+    /// Of a server's answer.
+    case received([UInt8])
+
+    var count: Int {
+        switch self {
+        case .lent(let bytes): bytes.memory.count
+        case .received(let bytes): bytes.count
+        }
+    }
+
+    /// All bytes; a copy of those that are lent.
+    var array: [UInt8] {
+        switch self {
+        case .lent(let bytes): bytes.array
+        case .received(let bytes): bytes
+        }
+    }
+
+    func withBytes<Value>(_ body: (UnsafeBufferPointer<UInt8>) -> Value) -> Value {
+        switch self {
+        case .lent(let bytes): withExtendedLifetime(bytes) { body(UnsafeBufferPointer(bytes.memory)) }
+        case .received(let bytes): bytes.withUnsafeBufferPointer(body)
+        }
+    }
+}
+
 /// How a read ended.
 enum RangeEnd: Sendable {
-    case bytes([UInt8])
+    case bytes(RangeBytes)
     /// The reader has counted the failure.
     case failed(TileFailure, TileLoadFailure)
     case cancelled
@@ -77,17 +107,19 @@ final class ByteRangeReader: Sendable {
     ///   - count: Bytes to read; fewer if the file is shorter.
     ///   - least: Bytes that each such file has.
     ///   - http: Options of requests; those for tiles with addresses of their own are ignored.
+    ///   - scratch: Memory for the bytes of a file on a disk. Default: of its own.
     static func open(
         _ place: String,
         expecting expected: String,
         first count: Int,
         least: Int,
         http: HTTPTileOptions,
-        counter: SourceCounter
+        counter: SourceCounter,
+        scratch: ScratchMemory = ScratchMemory()
     ) throws(TileSourceError) -> (reader: ByteRangeReader, beginning: [UInt8]) {
         try http.check(place)
         guard HTTPAddress.begins(place) else {
-            let file = try LocalRanges(place, expecting: expected, counter: counter)
+            let file = try LocalRanges(place, expecting: expected, counter: counter, scratch: scratch)
             let reader = ByteRangeReader(place, .file(file), size: file.size, file.dataSet, counter)
             return (reader, try reader.readNow(0..<min(count, file.size)))
         }
@@ -95,7 +127,7 @@ final class ByteRangeReader: Sendable {
             throw TileSourceError(place, "libcurl cannot begin")
         }
         do throws(TileSourceError) {
-            var bytes = try wait(place) { _ = ranges.read(0..<count, least: least, for: .opening, then: $0) }
+            var bytes = try wait(place) { _ = ranges.read(0..<count, least: least, for: .opening, then: $0) }.array
             guard let pin = ranges.pin else { throw TileSourceError(place, "there is no answer") }
             let reader = ByteRangeReader(place, .server(ranges), size: pin.size, [place] + pin.names, counter)
             if bytes.count < min(count, pin.size) { bytes += try reader.readNow(bytes.count..<min(count, pin.size)) }
@@ -160,7 +192,7 @@ final class ByteRangeReader: Sendable {
             return RangeRead()
         }
         guard !range.isEmpty else {
-            then(.bytes([]))
+            then(.bytes(.received([])))
             return RangeRead()
         }
         switch origin {
@@ -172,7 +204,10 @@ final class ByteRangeReader: Sendable {
     }
 
     /// Reads a range of a source that is being opened, and waits.
-    func readNow(_ range: Range<Int>) throws(TileSourceError) -> [UInt8] {
+    func readNow(_ range: Range<Int>) throws(TileSourceError) -> [UInt8] { try bytesNow(range).array }
+
+    /// Reads a range that is used once, as ``readNow(_:)`` does.
+    func bytesNow(_ range: Range<Int>) throws(TileSourceError) -> RangeBytes {
         try Self.wait(name) { read(range, for: .opening, then: $0) }
     }
 
@@ -182,7 +217,7 @@ final class ByteRangeReader: Sendable {
     private static func wait(
         _ name: String,
         _ read: (@escaping @Sendable (RangeEnd) -> Void) -> Void
-    ) throws(TileSourceError) -> [UInt8] {
+    ) throws(TileSourceError) -> RangeBytes {
         let answer = Awaited<RangeEnd>()
         read { answer.set($0) }
         switch answer.wait() {

@@ -149,7 +149,7 @@ final class HTTPRangeJob: HTTPJob {
             let answer = state.withLock { $0.answer }.map { answer in
                 (pin: answer.pin, isFile: answer.isFile, isStorable: fetch.freshness(options).isStorable)
             }
-            return ranges.finish(self, .bytes(fetch.body), answer: answer)
+            return ranges.finish(self, .bytes(.received(fetch.body)), answer: answer)
         }
         let failure = RetryRule.failure(cause, mayPass: mayPass, retryAfterSeconds: seconds)
         let end = RangeEnd.failed(failure, TileLoadFailure(cause, message))

@@ -86,7 +86,7 @@ final class HTTPRanges: Sendable {
         then: @escaping @Sendable (RangeEnd) -> Void
     ) -> RangeRead {
         if let file = state.withLock({ $0.file }) {
-            let end = client.held(range, name(of: range), counter) { .bytes(Array(file[range])) }
+            let end = client.held(range, name(of: range), counter) { .bytes(.received(Array(file[range]))) }
             queues.next.async { then(end) }
             return RangeRead()
         }
@@ -205,7 +205,7 @@ final class HTTPRanges: Sendable {
             state.resting.remove(ObjectIdentifier(job))
             if let answer, state.pin == nil {
                 (state.pin, state.isStorable) = (answer.pin, answer.isStorable)
-                if answer.isFile, case .bytes(let file) = end { state.file = file }
+                if answer.isFile, case .bytes(let file) = end { state.file = file.array }
             } else if let answer {
                 state.pin?.confirm(answer.pin)
             }
@@ -233,8 +233,8 @@ final class HTTPRanges: Sendable {
 extension RangeEnd {
     /// What a read gets of its group's answer.
     fileprivate func part(_ range: Range<Int>, of whole: Range<Int>) -> RangeEnd {
-        guard case .bytes(let bytes) = self, range != whole else { return self }
+        guard case .bytes(.received(let bytes)) = self, range != whole else { return self }
         let start = range.lowerBound - whole.lowerBound
-        return .bytes(Array(bytes[start..<start + range.count]))
+        return .bytes(.received(Array(bytes[start..<start + range.count])))
     }
 }

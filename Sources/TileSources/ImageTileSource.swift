@@ -50,7 +50,7 @@ public final class ImageTileSource: BlockingTileSource, MemoryReportingSource, P
         try options.check(path)
         let own = DataSetName.file(path)
         guard !TIFFFile.isBeginning(Files.beginning(path, 4)) else {
-            var file = try TIFFFile(path, http: HTTPTileOptions(), counter: SourceCounter())
+            var file = try TIFFFile(path, http: HTTPTileOptions(), TileDelivery(options))
             guard !TIFFLevel.isTiled(file.main) else {
                 throw TileSourceError(path, "it is tiled: open it as it is, by tiff: or with TIFFTileSource")
             }

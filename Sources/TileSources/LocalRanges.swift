@@ -19,8 +19,15 @@ final class LocalRanges: Sendable {
     private let time: String
     private let changed = Atomic(false)
     private let counter: SourceCounter
+    private let scratch: ScratchMemory
 
-    init(_ path: String, expecting expected: String, counter: SourceCounter) throws(TileSourceError) {
+    /// - Parameter scratch: Memory for what is read.
+    init(
+        _ path: String,
+        expecting expected: String,
+        counter: SourceCounter,
+        scratch: ScratchMemory
+    ) throws(TileSourceError) {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else {
             let reason = errno == ENOENT || errno == ENOTDIR ? "there is no such file" : Files.lastError
@@ -34,7 +41,7 @@ final class LocalRanges: Sendable {
             throw TileSourceError(path, "\(expected) was expected, and \(reason)")
         }
         dataSet = DataSetName.file(path, status)
-        (self.path, self.file, self.counter) = (path, file, counter)
+        (self.path, self.file, self.counter, self.scratch) = (path, file, counter, scratch)
         (size, time) = (Int(status.st_size), DataSetName.time(status))
     }
 
@@ -46,7 +53,12 @@ final class LocalRanges: Sendable {
     /// Reads a range within ``size``, of one byte or more.
     func read(_ range: Range<Int>, for client: RangeClient) -> RangeEnd {
         let name = "\(path): bytes \(range.lowerBound)-\(range.upperBound - 1)"
-        return client.held(range, name, counter) { read(range, name) }
+        return client.held(range, name, counter) {
+            let end = read(range, name)
+            // The source counts its buffers.
+            _ = client.hold(0)
+            return end
+        }
     }
 
     private func read(_ range: Range<Int>, _ name: String) -> RangeEnd {
@@ -55,21 +67,21 @@ final class LocalRanges: Sendable {
             counter.count(cause, of: name)
             return .failed(failure, cause)
         }
-        // Of errno, before another call changes it; 0 if the file ends early.
-        var error: Int32?
-        let bytes = [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
-            let memory = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<range.count])
-            errno = 0
-            if !Files.read(file, at: range.lowerBound, into: memory) { error = errno }
-            count = error == nil ? range.count : 0
+        guard let bytes = scratch.lend(range.count) else {
+            let failure = TileLoadFailure.noMemory(range.count)
+            return failed(failure.failure, failure.cause, failure.message)
         }
+        errno = 0
+        let isRead = Files.read(file, at: range.lowerBound, into: UnsafeMutableRawBufferPointer(bytes.memory))
+        // Before another call changes it; 0 if the file ends early.
+        let error = errno
         var status = stat()
         let isSame = fstat(file, &status) == 0 && Int(status.st_size) == size && DataSetName.time(status) == time
         if isChanged || !isSame {
             changed.store(true, ordering: .relaxed)
             return failed(.permanent, .changed, RangeRule.changed)
         }
-        guard let error else { return .bytes(bytes) }
+        guard !isRead else { return .bytes(.lent(bytes)) }
         let reason = error == 0 ? "it ends before its size" : String(cString: strerror(error))
         return failed(.transient(retryAfter: .zero), .unreadable, reason)
     }

@@ -56,7 +56,7 @@ final class PMTilesArchive: Sendable {
         _ place: String,
         http: HTTPTileOptions,
         limit: Int,
-        counter: SourceCounter
+        _ delivery: TileDelivery
     ) throws(TileSourceError) {
         let (reader, bytes) = try ByteRangeReader.open(
             place,
@@ -64,7 +64,8 @@ final class PMTilesArchive: Sendable {
             first: Self.beginning,
             least: PMTilesHeader.byteCount,
             http: http,
-            counter: counter
+            counter: delivery.counter,
+            scratch: delivery.scratch
         )
         do throws(TileSourceError) {
             (header, root) = try Self.beginning(bytes, reader)
@@ -120,12 +121,12 @@ final class PMTilesArchive: Sendable {
     ///   - mayContinue: Whether other tiles may follow. A tile has one member of gzip then.
     ///   - hold: Counts bytes in memory; returns whether there is room.
     func decompressed(
-        _ bytes: [UInt8],
+        _ bytes: RangeBytes,
         mayContinue: Bool = false,
         hold: (Int) -> Bool = { _ in true }
-    ) -> Result<[UInt8], TileLoadFailure> {
+    ) -> Result<RangeBytes, TileLoadFailure> {
         guard header.tileCompression == .gzip else { return .success(bytes) }
-        return Gzip.inflate(bytes, onlyFirst: mayContinue, limit: largestTile, hold: hold)
+        return Gzip.inflate(bytes.array, onlyFirst: mayContinue, limit: largestTile, hold: hold).map { .received($0) }
     }
 
     /// Gets a leaf directory, from memory or from the file.
@@ -188,7 +189,7 @@ final class PMTilesArchive: Sendable {
         switch end {
         case .bytes(let bytes):
             do throws(TileLoadFailure) {
-                let directory = try Self.directory(bytes, header.internalCompression)
+                let directory = try Self.directory(bytes.array, header.internalCompression)
                 guard !directory.entries.isEmpty else { throw TileLoadFailure(.undecodable, "it has no entries") }
                 leaf = .success(directory)
             } catch {

@@ -55,10 +55,10 @@ public final class PMTilesTileSource: TileSource, TileDecoder, MemoryReportingSo
         guard (0...1 << 30).contains(directoryMemory.bytes) else {
             throw TileSourceError(place, "directoryMemory of 0 to 1 GiB was expected, not \(directoryMemory)")
         }
-        delivery = TileDelivery(options)
-        let counter = delivery.counter
+        let delivery = TileDelivery(options)
+        self.delivery = delivery
         let (archive, size) = try ByteRangeReader.unchanged { () throws(TileSourceError) -> (PMTilesArchive, Int) in
-            let archive = try PMTilesArchive(place, http: http, limit: directoryMemory.bytes, counter: counter)
+            let archive = try PMTilesArchive(place, http: http, limit: directoryMemory.bytes, delivery)
             do throws(TileSourceError) {
                 if let size = options.tileSize { return (archive, size) }
                 return (archive, try archive.tileSize())
@@ -97,13 +97,15 @@ public final class PMTilesTileSource: TileSource, TileDecoder, MemoryReportingSo
     /// Counts of loads and failures so far, and the memory of directories.
     public var statistics: TileSourceStatistics {
         var statistics = delivery.statistics
-        statistics.directoryMemory = heldMemory
+        statistics.directoryMemory = .bytes(directoryBytes)
         return statistics
     }
 
-    /// Memory of directories, and of an archive of at most 16 KiB from a server that sends it as a whole. It counts
-    /// against the limit of each cache with a layer of this source.
-    public var heldMemory: ByteCount { .bytes(archive.directoryBytes + archive.reader.heldBytes) }
+    private var directoryBytes: Int { archive.directoryBytes + archive.reader.heldBytes }
+
+    /// Memory of directories, of an archive of at most 16 KiB from a server that sends it as a whole, and of encoded tiles
+    /// of an archive on a disk. It counts against the limit of each cache with a layer of this source.
+    public var heldMemory: ByteCount { .bytes(directoryBytes + delivery.scratch.byteCount) }
 
     /// A warning if the file was found to have changed since it was opened, if the server states neither `ETag` nor
     /// `Last-Modified`, or if no tile comes (``TileSourceStatistics/silence``). Otherwise `nil`.
@@ -219,13 +221,13 @@ extension PMTilesArchive {
         for index in TileSizeSamples.spread(TileSizeSamples.enough, over: within.count) {
             let (start, length) = (Int(within[index].offset), Int(within[index].length))
             let end = min(start + length, beginning.count)
-            guard case .success(let image) = decompressed(Array(beginning[start..<end])) else { continue }
+            guard case .success(let image) = image(beginning[start..<end]) else { continue }
             // Of the last one there may be a part only.
             if end < start + length, (try? TileSizeSamples.size(of: image, "").get()) == nil { continue }
             known.insert(within[index].offset)
             samples.take(image, of: subject(of: within[index]))
         }
-        if within.isEmpty, case .success(let image) = decompressed(beginning, mayContinue: true),
+        if within.isEmpty, case .success(let image) = image(beginning[...], mayContinue: true),
             (try? TileSizeSamples.size(of: image, "").get()) != nil
         {
             samples.take(image, of: "\(reader.name): its first tile")
@@ -241,11 +243,15 @@ extension PMTilesArchive {
             case .read(.bytes(let bytes)):
                 switch decompressed(bytes) {
                 case .failure(let failure): samples.take(failure.message, of: subject)
-                case .success(let image): samples.take(image, of: subject)
+                case .success(let image): samples.take(image.array, of: subject)
                 }
             }
         }
         return try samples.size(of: reader.name)
+    }
+
+    private func image(_ bytes: ArraySlice<UInt8>, mayContinue: Bool = false) -> Result<[UInt8], TileLoadFailure> {
+        decompressed(.received(Array(bytes)), mayContinue: mayContinue).map(\.array)
     }
 
     private func subject(of entry: PMTilesDirectory.Entry) -> String { "\(reader.name): its tile number \(entry.id)" }
@@ -276,15 +282,15 @@ extension PMTilesArchive {
     }
 }
 
-extension Result<[UInt8], TileLoadFailure> {
+extension Result<RangeBytes, TileLoadFailure> {
     /// Whether the tile has no bytes, and so is absent.
-    fileprivate var isNothing: Bool { if case .success(let bytes) = self { bytes.isEmpty } else { false } }
+    fileprivate var isNothing: Bool { if case .success(let bytes) = self { bytes.count == 0 } else { false } }
 }
 
 extension TileDelivery {
     /// Decodes a tile, unless it could not be decompressed.
     fileprivate func write(
-        _ image: Result<[UInt8], TileLoadFailure>,
+        _ image: Result<RangeBytes, TileLoadFailure>,
         _ place: ImagePlacement,
         of subject: String,
         into pixels: inout TilePixels
@@ -292,7 +298,7 @@ extension TileDelivery {
         switch image {
         case .failure(let failure): return counted(failure, of: subject)
         case .success(let image):
-            return image.withUnsafeBytes { write($0, place, of: subject, into: &pixels) }
+            return image.withBytes { write(UnsafeRawBufferPointer($0), place, of: subject, into: &pixels) }
         }
     }
 }

@@ -19,14 +19,15 @@ struct TIFFFile {
     }
 
     /// Opens a file and reads its first directory.
-    init(_ place: String, http: HTTPTileOptions, counter: SourceCounter) throws(TileSourceError) {
+    init(_ place: String, http: HTTPTileOptions, _ delivery: TileDelivery) throws(TileSourceError) {
         let (reader, beginning) = try ByteRangeReader.open(
             place,
             expecting: "a TIFF file",
             first: 1 << 16,
             least: 8,
             http: http,
-            counter: counter
+            counter: delivery.counter,
+            scratch: delivery.scratch
         )
         self.reader = reader
         bytes = TIFFBytes(reader, beginning: beginning)
@@ -86,7 +87,7 @@ extension TIFFFile {
         try options.check(place)
         let delivery = TileDelivery(options)
         return try ByteRangeReader.unchanged { () throws(TileSourceError) -> any PyramidTileSource in
-            var file = try TIFFFile(place, http: http, counter: delivery.counter)
+            var file = try TIFFFile(place, http: http, delivery)
             if TIFFLevel.isTiled(file.main) {
                 let contents = try TIFFTileSource.contents(&file)
                 return try TIFFTileSource(file.reader, contents, http: http, options: options, delivery: delivery)

@@ -53,8 +53,9 @@ struct TIFFLevel: Sendable {
     var isOfImages: Bool { layout.compression == 7 || layout.compression == 50001 }
 
     /// The file of such a tile; that of a JPEG gets the directory's tables.
-    func file(_ tile: [UInt8]) -> [UInt8] {
-        layout.compression == 7 ? TIFFTile.joined(tile, tables: tables, photometric: layout.photometric) : tile
+    func file(_ tile: RangeBytes) -> RangeBytes {
+        guard layout.compression == 7 else { return tile }
+        return .received(tile.withBytes { TIFFTile.joined($0, tables: tables, photometric: layout.photometric) })
     }
 
     /// Bytes in memory.

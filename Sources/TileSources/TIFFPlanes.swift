@@ -5,7 +5,7 @@ final class TIFFPlanes: Sendable {
     enum Failure: Error { case failed(TileFailure, TileLoadFailure), cancelled }
 
     private struct State {
-        var planes: [[UInt8]?]
+        var planes: [RangeBytes?]
         /// Bytes that the cache counts, by plane.
         var held: [Int]
         var left: Int
@@ -15,9 +15,9 @@ final class TIFFPlanes: Sendable {
     }
 
     private let state: Lock<State>
-    private let then: @Sendable (Result<[[UInt8]], Failure>) -> Void
+    private let then: @Sendable (Result<[RangeBytes], Failure>) -> Void
 
-    init(count: Int, then: @escaping @Sendable (Result<[[UInt8]], Failure>) -> Void) {
+    init(count: Int, then: @escaping @Sendable (Result<[RangeBytes], Failure>) -> Void) {
         state = Lock(
             State(planes: .init(repeating: nil, count: count), held: .init(repeating: 0, count: count), left: count)
         )
@@ -56,7 +56,7 @@ final class TIFFPlanes: Sendable {
     }
 
     func set(_ end: RangeEnd, _ plane: Int) {
-        let (result, cancels) = state.withLock { state -> (Result<[[UInt8]], Failure>?, [@Sendable () -> Void]) in
+        let (result, cancels) = state.withLock { state -> (Result<[RangeBytes], Failure>?, [@Sendable () -> Void]) in
             switch end {
             case .bytes(let bytes): state.planes[plane] = bytes
             case .failed(let failure, let cause): state.failure = state.failure ?? .failed(failure, cause)

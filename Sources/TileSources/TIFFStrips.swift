@@ -93,14 +93,14 @@ struct TIFFStrips: ImageRowSource {
 
     private func name(of strip: Int) -> String { "\(name): strip \(strip)" }
 
-    private func planes(of strip: Int) throws(TileSourceError) -> [[UInt8]]? {
+    private func planes(of strip: Int) throws(TileSourceError) -> [RangeBytes]? {
         let ranges: [Range<Int>]?
         do { ranges = try level.ranges(0, strip, size: reader.size) } catch {
             throw TileSourceError(name(of: strip), error.message)
         }
         guard let ranges else { return nil }
-        var planes: [[UInt8]] = []
-        for range in ranges { planes.append(try reader.readNow(range)) }
+        var planes: [RangeBytes] = []
+        for range in ranges { planes.append(try reader.bytesNow(range)) }
         return planes
     }
 }
@@ -112,7 +112,7 @@ private final class StripImage {
     private let name: String
 
     init(
-        _ bytes: [UInt8],
+        _ bytes: RangeBytes,
         width: Int,
         heights: ClosedRange<Int>,
         limit: Int,
@@ -120,7 +120,7 @@ private final class StripImage {
     ) throws(TileSourceError) {
         // The decoder reads it until its end.
         let file = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: bytes.count)
-        _ = file.initialize(from: bytes)
+        bytes.withBytes { _ = file.initialize(from: $0) }
         var (info, error) = (ti_info(), ti_error())
         guard let reader = ti_open_memory(file.baseAddress, file.count, &info, &error) else {
             file.deallocate()

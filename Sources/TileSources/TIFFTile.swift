@@ -32,10 +32,10 @@ struct TIFFTile: Sendable {
     /// Decodes a tile that is no JPEG or WebP.
     ///
     /// - Parameters:
-    ///   - planes: Encoded bytes, one array for all samples or one for each.
+    ///   - planes: Encoded bytes, of all samples or of each.
     ///   - width: Pixels that are drawn; the rest of the tile is zeros.
     func decode(
-        _ planes: [[UInt8]],
+        _ planes: [RangeBytes],
         width: Int,
         height: Int,
         into pixels: inout TilePixels
@@ -56,7 +56,7 @@ struct TIFFTile: Sendable {
     }
 
     /// Decodes all planes; the samples of a row are those of ``write(_:_:_:_:to:)``.
-    func decode(_ planes: [[UInt8]]) throws(TileLoadFailure) -> [ScratchBytes] {
+    func decode(_ planes: [RangeBytes]) throws(TileLoadFailure) -> [ScratchBytes] {
         var decoded: [ScratchBytes] = []
         for plane in planes { decoded.append(try decode(plane, samples: planes.count > 1 ? 1 : layout.samples)) }
         return decoded
@@ -88,21 +88,22 @@ struct TIFFTile: Sendable {
         writer.write(&row, width, alpha: layout.alpha, to: target)
     }
 
-    private func decode(_ bytes: [UInt8], samples: Int) throws(TileLoadFailure) -> ScratchBytes {
+    private func decode(_ bytes: RangeBytes, samples: Int) throws(TileLoadFailure) -> ScratchBytes {
         let target = try lend(side.width * side.height * samples * layout.bits / 8)
         // A plane that is not in the file: writers leave out those of zeros.
-        guard !bytes.isEmpty else {
+        guard bytes.count > 0 else {
             target.memory.update(repeating: 0)
             return target
         }
         let head = head(of: bytes.count, samples: samples)
-        let file = try lend(head.count + bytes.count)
-        _ = file.memory.update(fromContentsOf: head)
-        _ = file.memory[head.count...].update(fromContentsOf: bytes)
+        // libtiff turns the bits where they are.
+        let bytes = layout.fillOrder == 1 ? bytes : bytes.withBytes { .received(Array($0)) }
         var message = [CChar](repeating: 0, count: 200)
         let (start, room) = (target.memory.baseAddress, target.memory.count)
-        guard tile_tiff_decode(file.memory.baseAddress, file.memory.count, start, room, &message, message.count) != 0
-        else {
+        let isDecoded = bytes.withBytes {
+            tile_tiff_decode(head, head.count, $0.baseAddress, $0.count, start, room, &message, message.count) != 0
+        }
+        guard isDecoded else {
             let text = String(decoding: message.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
             throw TileLoadFailure(.undecodable, text.isEmpty ? "its data are damaged" : "libtiff says: \(text)")
         }
@@ -154,16 +155,16 @@ struct TIFFTile: Sendable {
     /// A JPEG file of a tile, with its directory's tables and a marker of colours.
     ///
     /// Markers of JFIF and Adobe in the tile and the tables are left out: the directory states its colours.
-    static func joined(_ tile: [UInt8], tables: [UInt8], photometric: Int) -> [UInt8] {
+    static func joined(_ tile: UnsafeBufferPointer<UInt8>, tables: [UInt8], photometric: Int) -> [UInt8] {
         let start: [UInt8] = [0xFF, 0xD8]
-        guard tile.starts(with: start) else { return tile }
+        guard tile.starts(with: start) else { return Array(tile) }
         // Adobe's marker: transform 1 is YCbCr, 0 is none.
         let colours: [UInt8] =
             [0xFF, 0xEE, 0, 14] + Array("Adobe".utf8) + [0, 100, 0, 0, 0, 0, photometric == 6 ? 1 : 0]
         let hasTables = tables.count >= 4 && tables.starts(with: start) && tables.suffix(2).elementsEqual([0xFF, 0xD9])
         var file = start + colours
         file.reserveCapacity(file.count + tables.count + tile.count)
-        for part in [hasTables ? tables.dropLast(2) : start[...], tile[...]] {
+        func add(_ part: UnsafeBufferPointer<UInt8>) {
             var place = 2
             // Segments before the first scan. If none follows, the decoder fails with a message.
             while place + 4 <= part.count, part[place] == 0xFF, part[place + 1] != 0xDA {
@@ -174,6 +175,8 @@ struct TIFFTile: Sendable {
             }
             file += part[place...]
         }
+        if hasTables { tables.withUnsafeBufferPointer { add(UnsafeBufferPointer(rebasing: $0.dropLast(2))) } }
+        add(tile)
         return file
     }
 }

@@ -45,7 +45,7 @@ public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSourc
         let delivery = TileDelivery(options)
         let (reader, contents) = try ByteRangeReader.unchanged {
             () throws(TileSourceError) -> (ByteRangeReader, Contents) in
-            var file = try TIFFFile(place, http: http, counter: delivery.counter)
+            var file = try TIFFFile(place, http: http, delivery)
             return (file.reader, try Self.contents(&file))
         }
         try self.init(reader, contents, http: http, options: options, delivery: delivery)
@@ -112,8 +112,9 @@ public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSourc
 
     private var directoryBytes: Int { levels.map(\.byteCount).reduce(metadata.byteCount, +) + reader.heldBytes }
 
-    /// Memory of directories, of a file of at most 64 KiB from a server that sends it as a whole, and of tiles that
-    /// libtiff decodes. It counts against the limit of each cache with a layer of this source.
+    /// Memory of directories, of a file of at most 64 KiB from a server that sends it as a whole, of encoded tiles of a
+    /// file on a disk, and of tiles that libtiff decodes. It counts against the limit of each cache with a layer of this
+    /// source.
     public var heldMemory: ByteCount { .bytes(directoryBytes + delivery.scratch.byteCount) }
 
     /// A warning if the file was found to have changed since it was opened, if the server states neither `ETag` nor
@@ -169,13 +170,13 @@ public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSourc
     func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
         delivery.counter.countLoad()
         let (level, subject) = (levels[tile.level], subject(of: tile))
-        var planes: [[UInt8]] = []
+        var planes: [RangeBytes] = []
         do {
             guard let ranges = try ranges(of: tile) else {
                 delivery.counter.countAbsent(subject)
                 return .absent
             }
-            for range in ranges { planes.append(try reader.readNow(range)) }
+            for range in ranges { planes.append(try reader.bytesNow(range)) }
         } catch {
             if let failure = error as? TileLoadFailure { delivery.counter.count(failure, of: subject) }
             throw TileFailure.permanent
@@ -283,7 +284,7 @@ extension TIFFLevel {
 
     /// Decodes a tile, and keeps what is a file of its own.
     fileprivate func write(
-        _ planes: [[UInt8]],
+        _ planes: [RangeBytes],
         _ tile: TileCoordinate,
         _ decoder: TIFFTile,
         _ subject: String,
@@ -292,7 +293,9 @@ extension TIFFLevel {
     ) -> TileFailure? {
         let place = placement(tile)
         if isOfImages {
-            let failure = file(planes[0]).withUnsafeBytes { delivery.write($0, place, of: subject, into: &pixels) }
+            let failure = file(planes[0]).withBytes {
+                delivery.write(UnsafeRawBufferPointer($0), place, of: subject, into: &pixels)
+            }
             if failure == nil { fill(tile, &pixels) }
             return failure
         }

@@ -131,7 +131,7 @@ extension ByteRangeReaderTests {
             switch end {
             case .bytes(let got)?:
                 let start = number * 1000
-                #expect(got == Array(bytes[start..<start + (number == 0 ? 10 : 950)]) && number < 20)
+                #expect(got.array == Array(bytes[start..<start + (number == 0 ? 10 : 950)]) && number < 20)
             case .cancelled?: #expect(number >= 20)
             default: Issue.record("read \(number): \(String(describing: end))")
             }
@@ -192,7 +192,7 @@ extension ByteRangeReaderTests {
         #expect(settled { ends.withLock { $0.count } == 21 })
         for number in 0...20 {
             switch ends.withLock({ $0[number] }) {
-            case .bytes(let got)?: #expect(number != 2 && got == Array(bytes[number * 100..<number * 100 + 100]))
+            case .bytes(let got)?: #expect(number != 2 && got.array == Array(bytes[number * 100..<number * 100 + 100]))
             case .failed(.transient, let failure)?: #expect(number == 2 && failure.cause == .noRoom)
             case let end: Issue.record("read \(number): \(String(describing: end))")
             }

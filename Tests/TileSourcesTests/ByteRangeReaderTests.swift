@@ -242,13 +242,14 @@ import Testing
                 let answer = Awaited<RangeEnd>()
                 reader.read(range, for: client) { answer.set($0) }
                 switch answer.wait() {
-                case .bytes(let got): #expect(hasRoom && got == Array(bytes[range]))
+                case .bytes(let got): #expect(hasRoom && got.array == Array(bytes[range]))
                 case .failed(let failure, let cause):
                     #expect(!hasRoom && cause.cause == .noRoom && failure == .transient(retryAfter: .seconds(1)))
                 case .cancelled: Issue.record("nobody gave it up")
                 }
             }
-            #expect(held.all.prefix(2) == [100, 101])
+            // Of a file the source counts its buffer afterwards.
+            #expect(held.all.filter { $0 > 0 }.prefix(2) == [100, 101])
         }
     }
 }

@@ -351,7 +351,7 @@ import Testing
             reader.read(start..<start + 50, for: RangeClient(isDemand: true)) { answer.set($0) }
             switch answer.wait() {
             case .bytes(let got):
-                #expect(got == (start..<start + 50).map { byte($0, 0) } && !hasChanged, "seed \(seed), \(naming)")
+                #expect(got.array == (start..<start + 50).map { byte($0, 0) } && !hasChanged, "seed \(seed), \(naming)")
             case .failed(.permanent, let failure):
                 #expect(failure.cause == .changed && hasChanged, "seed \(seed), \(naming): \(failure.message)")
             case .failed, .cancelled: break

@@ -64,4 +64,18 @@ import TileCache
         #expect(try source.loaded(0, 0, 0).image == image)
         #expect(source.heldMemory == .bytes(64 << 10))
     }
+
+    /// libtiff decodes them from where they were read to: one buffer of what is read, one of what is decoded.
+    @Test func aTIFFsSourceCountsWhatItReads() throws {
+        let image = TestImage(width: 256, height: 256, seed: 1)
+        var directory = MadeTIFF.Directory(image)
+        directory.tile = 256
+        let folder = ScratchFolder()
+        let source = try TIFFTileSource(folder.write(MadeTIFF(directories: [directory]).bytes(), to: "made.tif"))
+        let before = source.heldMemory.bytes
+        // The beginning, which was read when it was opened.
+        #expect(before == source.statistics.directoryMemory.bytes + 64 << 10)
+        #expect(try source.loaded(0, 0, 0).image == image)
+        #expect(source.heldMemory.bytes == before + 2 * (256 << 10))
+    }
 }

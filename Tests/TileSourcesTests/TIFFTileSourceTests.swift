@@ -94,30 +94,33 @@ import Testing
         let plain = Array(file[..<2] + file[20...])
         #expect(file[2..<4].elementsEqual([0xFF, 0xE0]))
         let adobe: [UInt8] = [0xFF, 0xEE, 0, 14] + Array("Adobe".utf8) + [0, 100, 0, 0, 0, 0, 1]
+        func join(_ tile: [UInt8], tables: [UInt8], photometric: Int) -> [UInt8] {
+            tile.withUnsafeBufferPointer { TIFFTile.joined($0, tables: tables, photometric: photometric) }
+        }
         for photometric in [2, 6] {
-            let joined = TIFFTile.joined(plain, tables: [], photometric: photometric)
+            let joined = join(plain, tables: [], photometric: photometric)
             #expect(joined.count == plain.count + 16)
             for added in [adobe, adobe + adobe] as [[UInt8]] {
                 for base in [file, plain] {
                     let tile: [UInt8] = base[..<2] + added + base[2...]
-                    #expect(TIFFTile.joined(tile, tables: [], photometric: photometric) == joined)
+                    #expect(join(tile, tables: [], photometric: photometric) == joined)
                 }
             }
             // Nor do those in the directory's tables.
             let table: [UInt8] = [0xFF, 0xDB, 0, 4, 1, 2]
             let tables: [UInt8] = file[..<20] + adobe + table + [0xFF, 0xD9]
             let both: [UInt8] = joined[..<18] + table + joined[18...]
-            #expect(TIFFTile.joined(file, tables: tables, photometric: photometric) == both)
+            #expect(join(file, tables: tables, photometric: photometric) == both)
         }
         // What is damaged stays as it is after the added marker.
         for count in 0..<file.count {
             let part = Array(file[..<count])
-            let joined = TIFFTile.joined(part, tables: [], photometric: 2)
+            let joined = join(part, tables: [], photometric: 2)
             #expect(count < 2 ? joined == part : joined.count <= count + 16 && joined.count >= count - 2)
         }
         for length in [0, 1, 255] as [UInt8] {
             let damaged: [UInt8] = [0xFF, 0xD8, 0xFF, 0xE0, 0, length, 7]
-            #expect(TIFFTile.joined(damaged, tables: [], photometric: 2).suffix(5) == damaged.suffix(5))
+            #expect(join(damaged, tables: [], photometric: 2).suffix(5) == damaged.suffix(5))
         }
     }
 
@@ -274,7 +277,7 @@ import Testing
         planes.add { cancelled.add(2) }
         planes.set(.cancelled, 0)
         #expect(cancelled.all == [0, 1, 2] && ends.count == 0)
-        planes.set(.bytes([1]), 2)
+        planes.set(.bytes(.received([1])), 2)
         #expect(ends.all == [0])
     }
 
