@@ -28,8 +28,8 @@ struct ViewModel: Sendable {
     private(set) var isTruncated = false
     /// Bytes of the needed tiles if they exceed the budget; otherwise 0.
     var shortfallBytes = 0
-    private var scratch: [TileKey] = []
-    private var scratchVisible: [VisibleTile] = []
+    private(set) var scratch: [TileKey] = []
+    private(set) var scratchVisible: [VisibleTile] = []
     private var scratchRange: TileRange?
     private var scratchLeftOut = 0
     /// Frames at rest that no policy has learned from, oldest first.
@@ -177,6 +177,10 @@ struct ViewModel: Sendable {
         for index in layers.indices {
             update(layer: index, viewport, share: share, now: now, time: time, pool: &pool)
         }
+        // Finer levels that had no room may have been far longer. The limit does not count these lists.
+        let most = layers.reduce(0) { max($0, $1.needs.tiles.count) }
+        if scratch.hasRoom(farBeyond: most) { scratch = [] }
+        if scratchVisible.hasRoom(farBeyond: most) { scratchVisible = [] }
     }
 
     private mutating func update(
@@ -223,6 +227,8 @@ struct ViewModel: Sendable {
 
     /// Replaces a layer's needed and visible tiles by the collected ones.
     private mutating func takeCollected(layer index: Int, level: Int, now: Int64, pool: inout PoolState) {
+        if scratch.hasRoom(farBeyond: scratch.count) { scratch = scratch.map { $0 } }
+        if scratchVisible.hasRoom(farBeyond: scratchVisible.count) { scratchVisible = scratchVisible.map { $0 } }
         // What showed before is scratch from here on.
         swap(&layers[index].visible, &scratchVisible)
         layers[index].range = scratchRange
@@ -357,4 +363,9 @@ struct ViewModel: Sendable {
             }
         )
     }
+}
+
+extension Array {
+    /// Whether its memory is that of a far longer list.
+    fileprivate func hasRoom(farBeyond count: Int) -> Bool { capacity > 4 * count + 256 }
 }

@@ -141,6 +141,30 @@ import Testing
         #expect(view.layers[0].needs.tiles.count == 20 && view.shortfallBytes == 20 * TilePool.tileBytes)
     }
 
+    /// A level that had no room may have had far more tiles. The limit does not count the memory of its list.
+    @Test func listsOfLevelsWithoutRoomAreGivenBack() throws {
+        let small = TilePool(tiles: 100)
+        var view = ViewModel(
+            layers: [ViewLayer(id: LayerID(0), pyramid: try ServiceSetup.pyramid())],
+            selection: TileLevelSelection(),
+            fitsBudget: true
+        )
+        for now in 0..<3 {
+            let center = WorldPoint(x: 2048, y: 2048 + Double(now * 64))
+            _ = view.update(TileViewport(center: center, width: 4000, height: 4000), now: Int64(now), pool: &small.pool)
+            let layer = view.layers[0]
+            let asked = ViewportCover(
+                pyramid: layer.pyramid,
+                viewport: try #require(view.viewport),
+                levelIndex: layer.askedLevel
+            )
+            let most = 4 * layer.needs.tiles.count + 256
+            #expect(layer.isCoarsened && asked.tileCount > 2 * most)
+            #expect(layer.needs.tiles.capacity <= most && layer.visible.capacity <= most)
+            #expect(view.scratch.capacity <= most && view.scratchVisible.capacity <= most)
+        }
+    }
+
     /// A layer that leaves a view at rest gives its part of the limit to the others, and its shortfall is over.
     @Test func layersThatStayHaveTheRoomOfThoseThatGo() throws {
         // Room for 38 tiles: for the twenty of one layer, not for those of both.
