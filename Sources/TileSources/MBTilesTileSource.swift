@@ -71,17 +71,14 @@ public final class MBTilesTileSource: BlockingTileSource, TileDecoder, MemoryRep
         let connection = try MBTilesConnection(path, limits)
         let metadata = try MBTilesMetadata(connection.database, path)
         zooms = try connection.zooms(metadata, path)
-        let label = metadata.values["format"].flatMap { ["pbf", "mvt"].contains($0) ? $0 : nil }
+        let label = metadata.values["format"].flatMap { ["pbf", "mvt"].contains($0) ? "of the format \($0)" : nil }
         let survey = MBTilesSurvey(
             connection,
             zooms,
             samplesSize: options.tileSize == nil || label != nil,
             isExact: metadata.bounds == nil
         )
-        if let label, survey.samples.size == nil {
-            let expected = "tiles of PNG, JPEG or WebP were expected"
-            throw TileSourceError(path, "\(expected), and these are of the format \(label)")
-        }
+        let mislabelled = try survey.samples.mislabelled(label, path)
         if let size = options.tileSize { tileSize = size } else { tileSize = try survey.samples.size(of: path) }
         let whole = try MapPyramid.make(zooms, of: path, tileSize: tileSize, wrapsX: options.wrapsX)
         var finding = MBTilesRows.find(
@@ -101,7 +98,7 @@ public final class MBTilesTileSource: BlockingTileSource, TileDecoder, MemoryRep
         contents = pyramid.contents
         let warnings = [
             rows == nil || finding == .elsewhere ? finding.warning(path) : nil, survey.warning, metadata.warning(zooms),
-            label.map { "its metadata states the format \($0), and its tiles are images" },
+            mislabelled,
         ].compactMap(\.self)
         stated = warnings.isEmpty ? nil : "\(path): \(warnings.joined(separator: "; "))"
         name = path

@@ -29,6 +29,8 @@ struct PMTilesHeader: Sendable {
     var tiles: Section
     var internalCompression: Compression
     var tileCompression: Compression
+    /// The kind of tiles that is stated, if it is not of images; some writers state it of images.
+    var label: String?
     var zooms: ClosedRange<Int>
     /// Left, bottom, right and top, in degrees.
     var bounds: [Double]
@@ -71,11 +73,8 @@ struct PMTilesHeader: Sendable {
         }
         internalCompression = try compression("directories", bytes[97])
         tileCompression = try compression("tiles", bytes[98])
-        let others: [UInt8: String] = [1: "vector tiles (MVT)", 5: "AVIF images", 6: "vector tiles (MLT)"]
-        if let other = others[bytes[99]] {
-            throw TileSourceError(path, "tiles of PNG, JPEG or WebP were expected, and these are \(other)")
-        }
-        guard bytes[99] <= 4 else {
+        label = [1: "vector tiles (MVT)", 5: "AVIF images", 6: "vector tiles (MLT)"][bytes[99]]
+        guard bytes[99] <= 4 || label != nil else {
             throw TileSourceError(path, "tiles of PNG, JPEG or WebP were expected, not the type \(bytes[99])")
         }
         let (first, last) = (Int(bytes[100]), Int(bytes[101]))

@@ -30,6 +30,7 @@ public final class PMTilesTileSource: TileSource, TileDecoder, MemoryReportingSo
     public let dataSet: [String]
 
     private let tileSize: Int
+    private let mislabelled: String?
     private let archive: PMTilesArchive
     private let delivery: TileDelivery
 
@@ -43,8 +44,8 @@ public final class PMTilesTileSource: TileSource, TileDecoder, MemoryReportingSo
     ///   - http: Options of requests to a server. `largestTile` also limits tiles of files. Those that are about tiles
     ///     with addresses of their own are ignored: `zooms`, `keptAnswers`, `absentStatuses` and `usesStale`.
     ///   - options: Options of the pixels.
-    /// - Throws: ``TileSourceError`` if the file is not such an archive, has vector tiles or AVIF images, or the server
-    ///   does not answer byte ranges.
+    /// - Throws: ``TileSourceError`` if the file is not such an archive, states vector tiles or AVIF images and has no
+    ///   others, or the server does not answer byte ranges.
     public init(
         _ place: String,
         directoryMemory: ByteCount = .mebibytes(16),
@@ -57,17 +58,22 @@ public final class PMTilesTileSource: TileSource, TileDecoder, MemoryReportingSo
         }
         let delivery = TileDelivery(options)
         self.delivery = delivery
-        let (archive, size) = try ByteRangeReader.unchanged { () throws(TileSourceError) -> (PMTilesArchive, Int) in
+        let (archive, size, mislabelled) = try ByteRangeReader.unchanged {
+            () throws(TileSourceError) -> (PMTilesArchive, Int, String?) in
             let archive = try PMTilesArchive(place, http: http, limit: directoryMemory.bytes, delivery)
             do throws(TileSourceError) {
-                if let size = options.tileSize { return (archive, size) }
-                return (archive, try archive.tileSize())
+                let label = archive.header.label
+                if let size = options.tileSize, label == nil { return (archive, size, nil) }
+                let samples = try archive.samples()
+                let mislabelled = try samples.mislabelled(label, place)
+                if let size = options.tileSize { return (archive, size, mislabelled) }
+                return (archive, try samples.size(of: place), mislabelled)
             } catch {
                 archive.reader.stop()
                 throw error
             }
         }
-        tileSize = size
+        (tileSize, self.mislabelled) = (size, mislabelled)
         do throws(TileSourceError) {
             zooms = archive.header.zooms
             let whole = try MapPyramid.make(zooms, of: place, tileSize: tileSize, wrapsX: options.wrapsX)
@@ -108,9 +114,12 @@ public final class PMTilesTileSource: TileSource, TileDecoder, MemoryReportingSo
     public var heldMemory: ByteCount { .bytes(directoryBytes + delivery.scratch.byteCount) }
 
     /// A warning if the file was found to have changed since it was opened, if the server states neither `ETag` nor
-    /// `Last-Modified`, or if no tile comes (``TileSourceStatistics/silence``). Otherwise `nil`.
+    /// `Last-Modified`, if the header states another kind of tiles than images, or if no tile comes
+    /// (``TileSourceStatistics/silence``). Otherwise `nil`.
     public var warning: String? {
-        delivery.counter.warning(archive.reader.warning.map { "\(name): \($0)" }, of: name)
+        let warnings = [archive.reader.warning, mislabelled].compactMap(\.self)
+        let text = warnings.isEmpty ? nil : "\(name): \(warnings.joined(separator: "; "))"
+        return delivery.counter.warning(text, of: name)
     }
 
     /// Reads the archive's metadata, at most 4 MiB. It is a JSON object with name, attribution and more.
@@ -208,9 +217,8 @@ extension PMTilesArchive {
         return answer.wait()
     }
 
-    /// Pixels a side of most tiles: of those at the beginning of the section of tiles, and of some others if these are
-    /// few.
-    fileprivate func tileSize() throws(TileSourceError) -> Int {
+    /// Some tiles: those at the beginning of the section of tiles, and some others if these are few.
+    fileprivate func samples() throws(TileSourceError) -> TileSizeSamples {
         let section = header.tiles.offset..<header.tiles.offset + min(header.tiles.length, Self.sample)
         guard !section.isEmpty else { throw TileSourceError(reader.name, "it has no tiles") }
         let beginning = try reader.readNow(section)
@@ -235,7 +243,9 @@ extension PMTilesArchive {
         for (number, index) in TileSizeSamples.spread(TileSizeSamples.enough, over: entries.count).enumerated()
         where !known.contains(entries[index].offset) || entries[index].run == 0 {
             let isEnough = number < Self.leastSamples ? samples.count >= Self.leastSamples : samples.count > 0
-            if isEnough { break }
+            // The first ones of a set that states no images tell whether it has any.
+            let hasNone = header.label != nil && samples.count == 0 && samples.tried >= Self.leastSamples
+            if isEnough || hasNone { break }
             let subject = subject(of: entries[index])
             switch tile(entries[index].id, of: subject) {
             case .absent, .read(.cancelled): samples.take("it is not there", of: subject)
@@ -247,7 +257,7 @@ extension PMTilesArchive {
                 }
             }
         }
-        return try samples.size(of: reader.name)
+        return samples
     }
 
     private func image(_ bytes: ArraySlice<UInt8>, mayContinue: Bool = false) -> Result<[UInt8], TileLoadFailure> {

@@ -53,6 +53,20 @@ struct TileSizeSamples {
     /// Pixels a side of most tiles, of the larger of two sizes that are as frequent; `nil` if no tile has a size.
     var size: Int? { counts.max { ($0.value, $0.key) < ($1.value, $1.key) }?.key }
 
+    /// Describes images that a set states to be something else, for a warning; `nil` if it states nothing.
+    ///
+    /// - Parameters:
+    ///   - label: What the set states its tiles to be.
+    ///   - path: Name of the set.
+    /// - Throws: If none of the tiles is an image.
+    func mislabelled(_ label: String?, _ path: String) throws(TileSourceError) -> String? {
+        guard let label else { return nil }
+        guard size != nil else {
+            throw TileSourceError(path, "tiles of PNG, JPEG or WebP were expected, and these are \(label)")
+        }
+        return "its tiles are stated to be \(label), and are images"
+    }
+
     /// The size, or the error of the first tile.
     ///
     /// - Parameter subject: Name of the set.

@@ -174,7 +174,7 @@ import Testing
         map.set("format", "pbf")
         map.close()
         let source = try MBTilesTileSource(path: path)
-        #expect(source.warning == "\(path): its metadata states the format pbf, and its tiles are images")
+        #expect(source.warning == "\(path): its tiles are stated to be of the format pbf, and are images")
         #expect(try source.loaded(1, 1, 0).image == image(1, 1, 0))
         let known = try MBTilesTileSource(path: path, options: TileSourceOptions(tileSize: 32))
         #expect(known.pyramid.levels[0].tileWidth == 32 && known.warning == source.warning)

@@ -126,9 +126,6 @@ import Testing
         #expect(refusal { $0[0] = 0 }.contains("begins with \"PMTiles\""))
         #expect(refusal { $0[7] = 2 }.contains("version 3 was expected, not 2"))
         #expect(refusal { $0.removeLast($0.count - 100) }.contains("a header of 127 bytes was expected, not 100"))
-        #expect(refusal { $0[99] = 1 }.contains("these are vector tiles (MVT)"))
-        #expect(refusal { $0[99] = 6 }.contains("these are vector tiles (MLT)"))
-        #expect(refusal { $0[99] = 5 }.contains("these are AVIF images"))
         #expect(refusal { $0[99] = 9 }.contains("not the type 9"))
         #expect(
             refusal { $0[97] = 3 }.contains("directories with gzip or without compression were expected, not Brotli")
@@ -282,6 +279,28 @@ import Testing
             #expect(source.statistics.directoryMemory.bytes <= root + leaves * leaf)
             #expect(source.statistics.directoryMemory.bytes > root + (leaves == roots ? 2 * leaf : 0))
         }
+    }
+
+    /// Some writers state vector tiles, whatever they pack. A set that has none but those is refused, also if the size is
+    /// known.
+    @Test(arguments: [(1, "vector tiles (MVT)"), (6, "vector tiles (MLT)"), (5, "AVIF images")], [1, 2] as [UInt8])
+    func imagesThatAreLabelledAsOthers(_ label: (type: UInt8, name: String), compression: UInt8) throws {
+        let images = Self.archive(0...2) { ($0.type, $0.tileCompression) = (label.type, compression) }
+        var others = MadePMTiles()
+        (others.type, others.tileCompression) = (label.type, compression)
+        for number in 0..<20 { others.add(UInt64(number), [0x1A, 0x2D, 0x0A, 0x05, UInt8(number)]) }
+        for size in [nil, 32] {
+            let options = TileSourceOptions(tileSize: size)
+            let path = write(images.bytes())
+            let source = try PMTilesTileSource(path, options: options)
+            #expect(source.warning == "\(path): its tiles are stated to be \(label.name), and are images")
+            #expect(try source.loaded(1, 1, 0).image == Self.image(1, 1, 0))
+            let other = write(others.bytes())
+            #expect(message { _ = try PMTilesTileSource(other, options: options) }.hasSuffix("these are \(label.name)"))
+        }
+        let server = try #require(RangeServer(others.bytes()))
+        #expect(message { _ = try PMTilesTileSource(server.address) }.hasSuffix("these are \(label.name)"))
+        #expect(server.asked.count == 2)
     }
 
     /// The cache's ledger counts the memory of directories, and the buffers of what is read.
