@@ -53,11 +53,11 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, MemoryRepo
         guard Files.isFolder(path), let names = Files.names(in: path) else {
             throw TileSourceError(path, "a folder that can be read was expected")
         }
-        if let tile = Self.turned(path, names, layout) {
+        if let (tile, form) = Self.turned(path, names, layout) {
             throw TileSourceError(
                 path,
-                "folders of zooms were expected first (z/x/y); as \(tile) and others tell, here the zoom comes last "
-                    + "(y/x/z), which is not read"
+                "folders of zooms were expected first (z/x/y); as \(tile) and others tell, here the zoom comes \(form), "
+                    + "which is not read"
             )
         }
         let found = names.compactMap { TileFolderLayout.number($0, within: MapPyramid.zooms) }.sorted()
@@ -112,9 +112,13 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, MemoryRepo
         }
     }
 
-    /// Finds a tile of a set whose files, not its folders, have the numbers of zooms; `nil` if there is none, or some may
-    /// be tiles of the layout alone.
-    private static func turned(_ path: String, _ names: [String], _ layout: TileFolderLayout) -> String? {
+    /// Finds a tile of a set whose zooms do not come first, as the numbers in the paths of some tiles prove, and where they
+    /// come. `nil` if these may be tiles of the layout, or of no other order.
+    private static func turned(
+        _ path: String,
+        _ names: [String],
+        _ layout: TileFolderLayout
+    ) -> (tile: String, form: String)? {
         let numbers = 0...1 << 30
         func some(_ names: [Int]) -> [Int] {
             let sorted = names.sorted()
@@ -123,18 +127,30 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, MemoryRepo
         func isTile(zoom: Int, _ other: Int, _ another: Int) -> Bool {
             MapPyramid.zooms.contains(zoom) && max(other, another) < 1 << zoom
         }
+        func isTile(_ path: [Int], zoomAt place: Int) -> Bool {
+            let others = path.indices.filter { $0 != place }.map { path[$0] }
+            return isTile(zoom: path[place], others[0], others[1])
+        }
+        // Of a world that is wider than high, too.
+        func isOfLayout(_ path: [Int]) -> Bool {
+            let (column, row) = layout.order == .zyx ? (path[2], path[1]) : (path[1], path[2])
+            return isTile(zoom: path[0], column / 2, row)
+        }
+        var forms = [(place: 1, text: "in the middle (x/z/y)"), (place: 2, text: "last (y/x/z)")]
         var found: String?
         for outer in some(names.compactMap { TileFolderLayout.number($0, within: numbers) }) {
             let folders = Files.names(in: "\(path)/\(outer)", limit: 1000) ?? []
             for inner in some(folders.compactMap { TileFolderLayout.number($0, within: numbers) }).prefix(2) {
                 let files = Files.names(in: "\(path)/\(outer)/\(inner)", limit: 1000) ?? []
                 for file in files.compactMap({ layout.parts(ofFile: $0, within: numbers)?.number }).prefix(8) {
-                    guard isTile(zoom: file, outer, inner) else { return nil }
-                    if !isTile(zoom: outer, inner, file) { found = "\(outer)/\(inner)/\(file)" }
+                    let tile = [outer, inner, file]
+                    forms.removeAll { !isTile(tile, zoomAt: $0.place) }
+                    guard !forms.isEmpty else { return nil }
+                    if !isOfLayout(tile) { found = "\(outer)/\(inner)/\(file)" }
                 }
             }
         }
-        return found
+        return found.map { ($0, forms.map(\.text).joined(separator: " or ")) }
     }
 
     /// Counts of loads and failures so far.

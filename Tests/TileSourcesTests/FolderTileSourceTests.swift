@@ -215,6 +215,35 @@ import Testing
         }
     }
 
+    /// Sets of x/z/y: a town, and a whole world.
+    @Test(arguments: [(14...15, 8000...8003, 5000...5002), (0...3, 0...7, 0...7)])
+    func aTreeWithTheZoomInItsMiddleIsRefused(
+        zooms: ClosedRange<Int>,
+        columns: ClosedRange<Int>,
+        rows: ClosedRange<Int>
+    ) throws {
+        for zoom in zooms {
+            for column in columns where column < 1 << zoom {
+                for row in rows where row < 1 << zoom {
+                    folder.write(image(1, 1, 1).png, to: "\(column)/\(zoom)/\(row).png")
+                }
+            }
+        }
+        for order in TileFolderLayout.Order.allCases {
+            let said = message { _ = try FolderTileSource(path: folder.path, layout: TileFolderLayout(order)) }
+            #expect(said.contains("here the zoom comes in the middle (x/z/y), which is not read"), "\(said)")
+        }
+    }
+
+    /// A part of a world that is twice as wide as high. As y/x/z or x/z/y its numbers would be those of a square one.
+    @Test func aTreeOfAWideWorldIsRead() throws {
+        for column in 12...15 {
+            for row in 4...7 { folder.write(image(1, 1, 1).png, to: "3/\(column)/\(row).png") }
+        }
+        let source = try FolderTileSource(path: folder.path)
+        #expect(source.zooms == 3...3 && source.warning?.contains("that of a square world") == true)
+    }
+
     /// What both layouts allow, or some tile allows in this one only, is read as it was asked for.
     @Test func aTreeThatMayBeginWithTheZoomIsRead() throws {
         folder.write(image(1, 1, 1).png, to: "3/4/5.png")
