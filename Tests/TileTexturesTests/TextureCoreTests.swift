@@ -20,6 +20,8 @@ import Testing
             [31: 32, 32: 64, 33: 32][tile.column]! * [31: 48, 32: 64, 33: 16][tile.row]!
         }
         #expect(areas == areas.sorted(by: >) && order.count == 9)
+        #expect(core.statistics.uploads == 9 && core.statistics.uploadedBytes == .bytes(9 * TextureScene.tileBytes))
+        #expect(core.statistics.peakUploads == 1 && core.statistics.aheadUploads == 0)
         #expect(core.step(&scene, viewport).picks.isEmpty)
     }
 
@@ -57,6 +59,41 @@ import Testing
         let last = core.step(&scene, TextureScene.four)
         #expect(last.picks.map(\.slot) == [first.picks[0].slot])
         #expect(last.result.placements.allSatisfy { $0.isExact } && last.result.waitingTileCount == 0)
+    }
+
+    /// A tile that was uploaded in this frame keeps its slot until the next one, also if nothing draws it any more.
+    @Test func slotsAreFilledOnceAFrame() throws {
+        var scene = try TextureScene()
+        scene.makeReady(6...6)
+        scene.ready[tile(5, 16, 16)] = 1
+        scene.upcoming = [(tile(5, 16, 16), .infinity)]
+        var core = try TextureCore(TextureScene.options(slots: 5))
+        // Beside the four whole tiles there are strips of 4 pixels, which gain less than these over the coarse one.
+        let wide = TextureScene.viewport(2112, 2112, 136, 128)
+        let first = core.step(&scene, wide)
+        #expect(first.uploaded.first == tile(5, 16, 16))
+        #expect(Set(first.uploaded.dropFirst()) == Set(TextureScene.fourTiles))
+        #expect(Set(first.picks.map(\.slot)).count == first.picks.count && first.result.waitingTileCount == 4)
+        #expect(core.step(&scene, wide).picks.map(\.slot) == [first.picks[0].slot])
+    }
+
+    /// Finer tiles are uploaded for what nothing draws, those first that show most of it. Beside a coarser one they are
+    /// for later frames alone, in the order of their worth.
+    @Test(arguments: [false, true]) func finerTilesFillWhatIsBlank(hasCoarser: Bool) throws {
+        var scene = try TextureScene()
+        if hasCoarser { scene.ready[tile(3, 4, 4)] = 1 }
+        var core = try TextureCore(TextureScene.options(slots: 8, tilesPerFrame: 1))
+        // Tile 4/8/8 alone.
+        let out = TextureScene.viewport(2176, 2176, 64, 64, scale: 0.25)
+        #expect(core.step(&scene, out).uploaded == (hasCoarser ? [tile(3, 4, 4)] : []))
+        let (small, large) = (tile(6, 32, 32), tile(5, 17, 17))
+        (scene.ready[small], scene.ready[large]) = (1, 1)
+        scene.upcoming = [(small, 2), (large, 1)]
+        let step = core.step(&scene, out)
+        #expect(step.uploaded == [hasCoarser ? small : large])
+        #expect(step.picks.map(\.isAhead) == [hasCoarser])
+        let next = core.step(&scene, out)
+        #expect(next.uploaded == [hasCoarser ? large : small] && next.picks.map(\.isAhead) == [hasCoarser])
     }
 
     /// With budget and slots for the tiles themselves, their fallback is not uploaded.
