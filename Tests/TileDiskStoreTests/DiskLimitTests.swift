@@ -208,6 +208,28 @@ import TileCache
         #expect(pages == 1999)
     }
 
+    /// A connection that is closed or released keeps no lock, whatever statements it has prepared.
+    @Test func closedConnectionsKeepNoLock() throws {
+        let folder = ScratchFolder()
+        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+        func open() throws -> SQLConnection {
+            let connection = try SQLConnection(path: folder.database, isReadOnly: false, vfs: nil)
+            connection.waitForLocks(until: MonotonicTime(nanoseconds: 0))
+            return connection
+        }
+        let other = try open()
+        for isReleased in [false, true] {
+            var first: SQLConnection? = try open()
+            try first?.run("BEGIN IMMEDIATE")
+            let failure = #expect(throws: SQLFailure.self) { try other.run("BEGIN IMMEDIATE") }
+            #expect(failure?.kind == .busy)
+            if isReleased { first = nil } else { first?.close() }
+            try other.run("BEGIN IMMEDIATE")
+            try other.run("ROLLBACK")
+            first?.close()
+        }
+    }
+
     /// Statistics count each accepted entry once.
     @Test func everyEntryIsCounted() throws {
         let folder = ScratchFolder()

@@ -39,6 +39,23 @@ import TileCache
         #expect(memory(0, readers: 1).readers == 1 && memory(0, readers: 64).readers == 8)
     }
 
+    /// Bytes of connections, part by part.
+    @Test func connectionsCountWhatTheyHold() {
+        let budget = DiskBudget(limit: 128 << 20)
+        func bytes(readers: Int, entry: Int) -> Int {
+            memory(nil, readers: readers).connectionBytes(largestEntry: entry)
+        }
+        // A reading connection has 24 pages, its statements, and two copies of an entry; so has the writing one.
+        #expect(bytes(readers: 3, entry: 0) - bytes(readers: 2, entry: 0) == 24 * DiskBudget.pageBytes + 192 << 10)
+        for readers in 1...3 {
+            #expect(bytes(readers: readers, entry: 1000) - bytes(readers: readers, entry: 0) == 2000 * (readers + 1))
+        }
+        // The writing one has 64 pages, the journal up to the end of its last operation, two transactions, lists and uses.
+        let writer = 64 * DiskBudget.pageBytes + budget.journalBytes + 2 << 20 + 128 << 10 + HitLog.capacity * 112
+        let reader = 24 * DiskBudget.pageBytes + 192 << 10
+        #expect(bytes(readers: 1, entry: 0) == writer + reader + 192 << 10)
+    }
+
     /// A larger entry needs more: what is divided follows it.
     @Test func largerEntriesLeaveLess() {
         let allowed = 8 << 20
