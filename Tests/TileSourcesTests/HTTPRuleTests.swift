@@ -82,4 +82,19 @@ import Testing
         }
         #expect(KeptAnswers(limit: 0)[TileCoordinate(level: 0, column: 0, row: 0)] == nil)
     }
+
+    /// Those that were used longest ago go, down to three quarters of the limit. A look-up is a use, as a new answer is.
+    @Test func keptAnswersAreEvictedInOrderOfUse() {
+        let kept = KeptAnswers(limit: 8000)
+        let answer = KeptAnswer(entityTag: "a", lastModified: nil, bytes: [UInt8](repeating: 1, count: 799))
+        #expect(answer.cost == 1000)
+        let tiles = (0..<9).map { TileCoordinate(level: 0, column: $0, row: 0) }
+        for tile in tiles[..<8] { kept.keep(answer, for: tile) }
+        #expect(kept.byteCount == 8000 && kept[tiles[1]] != nil)
+        kept.keep(answer, for: tiles[3])
+        #expect(kept.byteCount == 8000)
+        kept.keep(answer, for: tiles[8])
+        #expect(tiles.filter { kept[$0] == nil } == [tiles[0], tiles[2], tiles[4]])
+        #expect(kept.byteCount == 6000)
+    }
 }

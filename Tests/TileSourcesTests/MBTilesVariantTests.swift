@@ -95,6 +95,40 @@ import Testing
         #expect(told.dataSet != source.dataSet)
     }
 
+    /// Without the need for all columns, a sixteenth of those that have tiles is between two that are looked at.
+    @Test func someColumnsAreLookedAt() throws {
+        let map = MadeMBTiles(path)
+        map.run(Self.index)
+        map.run("BEGIN")
+        for column in 800...960 { map.add(10, column, rowFromBottom: 500, []) }
+        for (column, row) in [(810, 400), (811, 300), (950, 600), (949, 700)] {
+            map.add(10, column, rowFromBottom: row, [])
+        }
+        map.run("COMMIT")
+        map.close()
+        let connection = try MBTilesConnection(path, DatabaseLimits())
+        for (isExact, rows) in [(false, 400...600), (true, 300...700)] {
+            let survey = MBTilesSurvey(connection, 10...10, samplesSize: false, isExact: isExact)
+            #expect(survey.extents == [10: TileExtent(columns: 800...960, rows: rows)])
+        }
+    }
+
+    /// At the edges there may be tiles of another size.
+    @Test(arguments: [3...3, 3...4, 3...9]) func tilesInTheMiddleTellTheSize(columns: ClosedRange<Int>) throws {
+        let map = MadeMBTiles(path)
+        map.run(Self.index)
+        map.run("BEGIN")
+        let edge = TestImage(width: 32, height: 32).png
+        for column in columns {
+            for row in 20...40 {
+                map.add(6, column, rowFromBottom: row, row == 20 ? edge : image(6, column, row).png)
+            }
+        }
+        map.run("COMMIT")
+        map.close()
+        #expect(try MBTilesTileSource(path: path).pyramid.levels[0].tileWidth == 16)
+    }
+
     /// Both sides of each boundary, at zoom 4: bounds from row 2 to row 5, with a margin of a row.
     @Test func rowsAndBounds() {
         let bounds = PixelRect(minX: 0, minY: 2.0 / 16, maxX: 1, maxY: 6.0 / 16)

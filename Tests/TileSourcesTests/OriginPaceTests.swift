@@ -211,6 +211,8 @@ import Testing
         let (address, open) = ("http://closed.pace.example/", "http://open.pace.example/")
         let (origin, other) = (Origin.of(address), Origin.of(open))
         origin.end(origin.begin(now: 0), .unreachable, now: 1, first: 200)
+        for number in 0..<10 { _ = Origin.of("http://\(number).few.pace.example/") }
+        #expect(Origin.of(open) === other)
         for number in 0..<1100 { _ = Origin.of("http://\(number).pace.example/") }
         #expect(Origin.of(address) === origin && Origin.of(open) !== other)
     }

@@ -303,6 +303,20 @@ import Testing
         #expect(server.asked.count == 2)
     }
 
+    /// The first leaf directory tells the size of the tiles, whether it comes with the header or has to be read.
+    @Test(arguments: [10, PMTilesArchive.beginning]) func theFirstLeafDirectoryTellsTheSize(space: Int) throws {
+        var made = MadePMTiles()
+        (made.zooms, made.leafSize, made.internalCompression) = (0...2, 16, 1)
+        made.metadata = "{\"name\":\"\(String(repeating: "a", count: space))\"}"
+        // The first tile of each leaf directory has another size.
+        for id in 0..<21 as Range<UInt64> {
+            let side = id % 16 == 0 ? 32 : 16
+            made.add(id, TestImage(width: side, height: side, seed: Int(id)).png)
+        }
+        let source = try PMTilesTileSource(write(made.bytes()))
+        #expect(source.pyramid.levels[0].tileWidth == 16)
+    }
+
     /// The cache's ledger counts the memory of directories, and the buffers of what is read.
     @Test func directoriesCountAgainstTheLimit() throws {
         let path = write(Self.archive(0...4) { $0.leafSize = 16 }.bytes())

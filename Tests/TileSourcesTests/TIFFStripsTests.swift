@@ -161,6 +161,11 @@ import Testing
         #expect(remote.contains("its 18000 bytes are in strips, all of which would be fetched"))
         #expect(remote.hasSuffix(hint))
         #expect(server.asked.count == 1)
+        // As many bytes as the limit may be fetched.
+        for (limit, part) in [(17_999, "its 18000 bytes are in strips"), (18_000, "100 x 60 pixels need")] {
+            few.memoryLimit = .bytes(limit)
+            #expect(message { _ = try TileSourceAddress.tiff(server.address).open(image: few) }.contains(part))
+        }
         func refusal(_ more: [MadeTIFF.Field]) -> String {
             var directory = directory
             directory.more = more

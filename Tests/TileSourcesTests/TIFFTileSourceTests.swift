@@ -316,4 +316,30 @@ import Testing
         let text = folder.write(Array("no picture".utf8), to: "text")
         #expect(message { _ = try TIFFTileSource(text) }.contains("begins with \"II\" or \"MM\""))
     }
+
+    /// By hand: tables come before the tile's own segments, both without markers of JFIF and Adobe.
+    @Test func tablesOfJPEGAreJoined() {
+        func segment(_ marker: UInt8, _ bytes: [UInt8]) -> [UInt8] {
+            [0xFF, marker, 0, UInt8(bytes.count + 2)] + bytes
+        }
+        let (start, end) = ([0xFF, 0xD8] as [UInt8], [0xFF, 0xD9] as [UInt8])
+        let (jfif, adobe) = (segment(0xE0, [1]), segment(0xEE, [2, 3]))
+        let (table, own, scan) = (segment(0xC4, [9, 8]), segment(0xDB, []), segment(0xDA, [7]) + [1, 2, 0xFF, 0xE0])
+        let tile = start + jfif + own + adobe + scan
+        func joined(_ tables: [UInt8], photometric: Int = 6) -> [UInt8] {
+            TIFFTile.joined(tile, tables: tables, photometric: photometric)
+        }
+        for (photometric, transform) in [(6, 1), (2, 0)] as [(Int, UInt8)] {
+            let colours = segment(0xEE, Array("Adobe".utf8) + [0, 100, 0, 0, 0, 0, transform])
+            let all = joined(start + jfif + table + adobe + end, photometric: photometric)
+            #expect(all == start + colours + table + own + scan)
+            // No tables, none within, or what is no JPEG.
+            let alone = start + colours + own + scan
+            let others = [[], start + end, start, end, start + table, table + end, [1, 2] + table + end]
+            for tables in others {
+                #expect(joined(tables, photometric: photometric) == alone, "\(tables)")
+            }
+        }
+        #expect(TIFFTile.joined([0xFF] + tile, tables: start + table + end, photometric: 6) == [0xFF] + tile)
+    }
 }

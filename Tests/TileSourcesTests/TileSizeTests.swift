@@ -237,6 +237,11 @@ import Testing
         #expect(server.asked.map(\.path) == ["/0/0/0.png", "/1/1/1.png", "/2/2/2.png", "/3/4/4.png"])
         let none = try HTTPTileSource.tileSize(template: "http://127.0.0.1:1/{z}/{x}/{y}.png")
         #expect(none == nil)
+        // Failures are not repeated.
+        let failing = try #require(DescribedServer(missing: 500))
+        let often = HTTPTileOptions(zooms: 0...1, retries: 2, backOff: .milliseconds(1))
+        #expect(try HTTPTileSource.tileSize(template: "\(failing.root)/{z}/{x}/{y}.png", http: often) == nil)
+        #expect(failing.asked.map(\.path) == ["/0/0/0.png", "/1/1/1.png"])
         #expect(message { _ = try HTTPTileSource.tileSize(template: "http://h/{z}/{x}") }.contains("{y}"))
     }
 

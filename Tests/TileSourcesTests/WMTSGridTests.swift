@@ -85,6 +85,25 @@ import Testing
         #expect(origins == [WorldPoint(x: 0, y: -256), WorldPoint(x: 0, y: 0)])
     }
 
+    /// A system's unit and order, both sides of each boundary.
+    @Test func axesOfTheSystem() {
+        func axes(_ code: Int, _ corner: [Double] = [90, -180]) -> WMTSAxes {
+            WMTSAxes("urn:ogc:def:crs:EPSG::\(code)", corners: [[0, 0], corner])
+        }
+        let (degrees, metres) = ([111_319.49079327358], [1, 0.3048, 1200.0 / 3937])
+        for code in [4000, 4326, 4999] { #expect(axes(code).units == degrees && axes(code).north == 0) }
+        for code in [3999, 5000] { #expect(axes(code).units == metres && axes(code).north == nil) }
+        #expect(axes(4326, [400, -400]).units == degrees)
+        #expect(axes(4326, [400.5, 0]).units == metres && axes(4326, [0, -400.5]).units == metres)
+        // Degrees beyond 90 are of the longitude.
+        for (corner, north) in [([-90, 90], 0), ([-90.5, 90], 1), ([-180, 90.5], 0)] {
+            #expect(axes(4326, corner).north == north, "\(corner)")
+        }
+        for code in [3857, 25_828, 25_838, 32_601, 32_660, 32_701, 32_760] { #expect(axes(code).north == 1, "\(code)") }
+        for code in [25_827, 25_839, 32_600, 32_661, 32_700, 32_761] { #expect(axes(code).north == nil, "\(code)") }
+        #expect(WMTSAxes("CRS84", corners: [[500, 0]]) == axes(4326, [-180, 90]))
+    }
+
     /// Where both coordinates differ, the system's name has to tell their order.
     @Test func placesThatCannotBeTold() throws {
         // A coarse grid that begins 512 m to the west and 256 m to the north.
