@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import TileCache
 
@@ -91,6 +92,21 @@ import TileCache
             #expect(names.count == min(count, 4) && holders.count == names.count)
         }
     }
+
+    #if os(Linux)
+        /// A server that neither accepts nor refuses a connection costs the time that connecting may take.
+        @Test func connectingEndsInItsTime() throws {
+            let listener = try FullListener()
+            defer { withExtendedLifetime(listener) {} }
+            let options = TileSharedStoreOptions(answerTime: .seconds(60), connectTime: .milliseconds(20))
+            let connection = try SharedConnection([SharedServer(host: "127.0.0.1", port: listener.port)], options)
+            // Without it libmemcached takes four seconds. On a busy machine some attempts may, but not all.
+            let isShort = (0..<20).contains { _ in
+                ContinuousClock().measure { #expect(connection.value(of: "a").0 == .failed) } < .seconds(4)
+            }
+            #expect(isShort)
+        }
+    #endif
 
     @Test(arguments: [Int.min, -1, 0, 65_536, 70_000, .max]) func portsOutOfRangeAreRefused(port: Int) {
         let servers = [SharedServer(host: "a"), SharedServer(host: "b", port: port)]

@@ -1,8 +1,10 @@
 #if os(Linux)
     import Dispatch
     import Foundation
+    import TestSupport
     import Testing
 
+    @testable import CacheBenchKit
     @testable import TileCache
     @testable import TileSources
 
@@ -19,6 +21,23 @@
             }
         }
 
+        /// A server that neither accepts nor refuses a connection costs the time that connecting may take, not the 300
+        /// seconds of libcurl.
+        @Test func connectingEndsInItsTime() throws {
+            let listener = try FullListener()
+            defer { withExtendedLifetime(listener) {} }
+            let source = try HTTPTileSource(
+                template: "http://127.0.0.1:\(listener.port)/{z}/{x}/{y}",
+                http: HTTPTileOptions(connectTimeout: .milliseconds(20), timeout: .seconds(3600), retries: 0)
+            )
+            let cache = try TileCache(byteLimit: .mebibytes(16))
+            let view = cache.makeView(layers: [try source.addLayer(to: cache)])
+            view.update(TileViewport(center: WorldPoint(x: 128, y: 128), width: 64, height: 64, scale: 1))
+            let time = ContinuousClock().measure { _ = settled { source.statistics.failureCount > 0 } }
+            #expect(source.statistics.failures[.timeOut] != nil && time < .seconds(300))
+            #expect(cache.shutdown())
+        }
+
         /// libcurl begins without what wakes it. Each request would wait for up to a minute.
         @Test func withoutFileDescriptorsThereIsNoSourceInAnotherProcess() async {
             await #expect(processExitsWith: .success) {
@@ -31,10 +50,18 @@
                 let usual = limit.rlim_cur
                 limit.rlim_cur = 0
                 precondition(setrlimit(files, &limit) == 0)
-                let said = message { _ = try HTTPTileSource(template: template) }
+                var heap: [Int] = []
+                for _ in 0..<3 {
+                    for _ in 0..<1000 {
+                        let said = message { _ = try HTTPTileSource(template: template) }
+                        precondition(said.contains("libcurl cannot begin"), said)
+                    }
+                    heap.append(HeapInUse.bytes() ?? 0)
+                }
+                // Nothing is left of those that could not begin: less than 1 KiB each.
+                precondition(heap[2] - heap[0] < 2000 << 10, "\(heap)")
                 limit.rlim_cur = usual
                 precondition(setrlimit(files, &limit) == 0)
-                precondition(said.contains("libcurl cannot begin"), said)
                 _ = try HTTPTileSource(template: template)
             }
         }
