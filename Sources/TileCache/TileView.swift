@@ -41,6 +41,7 @@ public final class TileView: Sendable {
             let isWithdrawn = destination == nil && view.model.destination != nil
             view.model.destination = destination
             if isWithdrawn || state.wantsPlan(for: view, now: now) { state.effects.plans = true }
+            if !view.model.hasMoved { state.planAtRest(with: view.model) }
         }
     }
 

@@ -41,7 +41,7 @@ extension PoolState {
             guard left == 0 else { return }
             let slotClass = Int(token.slotClass)
             slots[slotClass].release(token.slot.number)
-            noteSupply()
+            noteEnd()
             return
         }
         relist(token.entry) { $0.leaseCount -= 1 }

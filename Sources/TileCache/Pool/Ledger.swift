@@ -52,7 +52,7 @@ struct Ledger {
     /// Whether a lowered limit is exceeded, because of leased or pinned tiles.
     private(set) var isOverLimit = false
     /// Number of times that memory was given back, or taken for long: what is left for tiles has changed.
-    private(set) var returns: UInt64 = 0
+    private(set) var changes: UInt64 = 0
     private var accounts = [Int](repeating: 0, count: Account.allCases.count)
     /// Sum of `accounts`.
     private(set) var accountBytes = 0
@@ -77,18 +77,18 @@ struct Ledger {
     mutating func add(_ bytes: Int, to account: Account) {
         accounts[account.rawValue] += bytes
         accountBytes += bytes
-        if bytes < 0 || account.isLasting { returns &+= 1 }
+        if bytes < 0 || (bytes > 0 && account.isLasting) { changes &+= 1 }
     }
 
     mutating func noteHeld(_ bytes: Int) {
         heldBytes += bytes
-        if bytes < 0 { returns &+= 1 }
+        if bytes < 0 { changes &+= 1 }
     }
 
     mutating func noteInFlight(_ bytes: Int) { inFlightBytes += bytes }
 
     mutating func setLimit(_ bytes: Int, committed: Int) {
-        if bytes > limit { returns &+= 1 }
+        if bytes > limit { changes &+= 1 }
         limit = bytes
         noteLimit(committed: committed)
     }
@@ -131,7 +131,7 @@ struct Ledger {
 
     mutating func finishDecommit(_ memory: LeavingMemory) {
         leavingBytes -= memory.countedBytes
-        returns &+= 1
+        changes &+= 1
     }
 }
 

@@ -70,7 +70,7 @@ struct PlanQueue {
     var lack: RoomLack { unmet.room }
     var lacksRoomForNeeds: Bool { lack.exists }
     /// Whether all entries have had their turn, and none was refused.
-    var isDone: Bool { rest <= 0 && unmet.rank == nil }
+    var isDone: Bool { rest <= 0 && unmet.isEmpty }
     /// Whether the plan is done, and may not have contained all pinned tiles.
     var leavesPins: Bool { cutsPins && rest <= 0 }
 
@@ -138,8 +138,11 @@ struct PlanQueue {
 
     mutating func noteRefused(slotBytes: Int) { unmet.noteRefused(slotBytes: slotBytes) }
 
-    /// Notes that something is wanted for which no entry of the plan, or no load, could begin, whatever room there is.
+    /// Notes that a needed or pinned tile has no place in the table, or does not fit beside the tables.
     mutating func noteUnmet() { unmet.note(.needed) }
+
+    /// Notes that an entry was passed by because its layer has all its loads, or all its decoders, at work.
+    mutating func noteBusy(layer: Int) { unmet.noteBusy(layer: layer) }
 
     /// Notes that nothing may be evicted for an entry. Nothing further of its kind starts, since it is worth less.
     ///

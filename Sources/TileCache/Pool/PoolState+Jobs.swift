@@ -204,10 +204,10 @@ extension PoolState {
     /// - Parameter validity: Until when its answer is valid. Default: for ever.
     mutating func finishLoad(_ id: LoadID, _ answer: LoadResult, now: Int64, validity: Validity = .lasting) {
         guard let load = loads.end(id) else { return }
-        noteSupply()
         let result = outcome(answer, of: load)
         let number = load.entry
         let layer = table[number].key.layer
+        noteEnd(ofLayer: layer)
         noteWork(load, isOver: answer != .cancelled && answer != .refused, at: now)
         table.stage(number) { $0.load = .none }
         if load.slot != .none { ledger.noteInFlight(-slotBytes(ofLayer: layer)) }
@@ -238,7 +238,7 @@ extension PoolState {
             forgetIfIdle(number)
         }
         notePeaks()
-        continueLimit()
+        settleLimit()
         if load.isWrittenOff { effects.lateWorkers += 1 }
         if hasMorePins { effects.plans = true }
     }

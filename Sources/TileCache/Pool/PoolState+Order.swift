@@ -54,7 +54,7 @@ extension PoolState {
             return nil
         }
         if hasAllItsLoads(layer: layer) {
-            queue.noteUnmet()
+            queue.noteBusy(layer: layer)
             return nil
         }
         // One search for a victim is enough for all tiles of the same size: they are as many as a view needs.
@@ -64,9 +64,9 @@ extension PoolState {
         // for ever.
         if planned.reason == .fallback, queue.formerLack.concerns(layer) { return nil }
         if planned.reason.isExtra {
-            // Without room for a needed tile each end of a load makes a plan: prefetches would evict each other for as
+            // While a needed tile waits for room, each end of a load makes a plan: prefetches would evict each other for as
             // long as the views are at rest.
-            if queue.plan.isAtRest, isPrefetch, queue.lacksRoomForNeeds { return .refused }
+            if queue.plan.isAtRest, isPrefetch, queue.unmet.rank == .needed { return .refused }
             // Those of a margin have the same worth in each plan. They only leave the room to needed tiles that lack it.
             if queue.plan.isAtRest, queue.lack.concerns(layer) { return nil }
             // A host's margin is no guess, but leaves the reserved workers to needed tiles too.
@@ -83,7 +83,7 @@ extension PoolState {
         if number != .none, table[number].residency.isCompressed, !table[number].flags.contains(.stale) {
             // As with stuck loads: hanging decoders of a layer do not take all spare workers.
             if table[number].form.isEncoded, layers[layer].stuckDecodes >= configuration.mostOfHangingLayer {
-                queue.noteUnmet()
+                queue.noteBusy(layer: layer)
                 return nil
             }
             // The worker that has the codec continues here.

@@ -73,7 +73,7 @@ extension PoolState {
     mutating func endJob(ofLayer layer: Int) {
         codecJobs.end()
         layers.change(layer) { $0.jobs -= 1 }
-        noteSupply()
+        noteEnd(ofLayer: layer)
     }
 
     /// Begins to compress a decoded tile.

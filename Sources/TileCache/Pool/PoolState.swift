@@ -34,8 +34,8 @@ struct PoolState: ~Copyable {
     var effects = PoolEffects()
     /// Number of loads, jobs of codecs, and calls of sources that have ended, and of replaced slots given back.
     private var ends: UInt64 = 0
-    /// The version of the supply when it was last taken.
-    private var takenSupply: UInt64 = 0
+    /// The numbers of changes and of arrivals when the supply was last taken.
+    private var takenSupply: (changes: UInt64, arrivals: UInt64) = (0, 0)
     /// Steps of the present hold of the lock.
     var hold = HoldSteps()
     /// Tiles examined by searches for a victim.
@@ -127,15 +127,25 @@ struct PoolState: ~Copyable {
 
     mutating func noteNeeds() { needVersion &+= 1 }
 
-    /// Notes that something has ended that others may have waited for: a load, the work of a codec, a source's call.
-    mutating func noteSupply() { ends &+= 1 }
+    /// Notes that something has ended that others may have waited for: a load, the work of a codec, a
+    /// source's call, a lease of replaced pixels.
+    ///
+    /// - Parameter layer: Its layer. Default: `nil`, none in particular.
+    mutating func noteEnd(ofLayer layer: Int? = nil) {
+        ends &+= 1
+        if let layer, queue.unmet.busyLayers.contains(layer) { effects.plans = true }
+    }
 
-    /// Whether the supply has changed since the last call: a tile has become evictable, memory was returned or taken for
-    /// long, the limit has risen, or work has ended.
-    mutating func takeSupply() -> Bool {
-        let version = table.arrivals &+ ledger.returns &+ ends
-        defer { takenSupply = version }
-        return version != takenSupply
+    /// The least rank of refused tiles for which the changes of the supply since the last call are worth a plan; `nil` if
+    /// there were none.
+    ///
+    /// The supply changes when memory is returned, or taken for long, when the limit rises and when work ends. A tile that
+    /// becomes evictable counts for needed tiles only: leases end with each frame, and views that move are planned anyway.
+    mutating func takeSupply() -> Unmet.Rank? {
+        let (changes, arrivals) = (ledger.changes &+ ends, table.arrivals)
+        defer { takenSupply = (changes, arrivals) }
+        if changes != takenSupply.changes { return .extra }
+        return arrivals != takenSupply.arrivals ? .needed : nil
     }
 
     /// Notes what a view needs of a layer at least, at whatever level.

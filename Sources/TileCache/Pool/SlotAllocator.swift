@@ -21,6 +21,8 @@ struct SlotAllocator {
     fileprivate(set) var layers = 0
     /// Whether no layer has this size and no slot is committed or being decommitted.
     var isFree: Bool { layers == 0 && highWater == 0 }
+    /// Whether no layer has the size, and steps would return memory or shorten the tables.
+    var hasRemains: Bool { layers == 0 && (unusedCount > 0 || (highWater > 0 && decommitted.contains(highWater - 1))) }
 
     init(slotBytes: Int, capacity: Int) {
         self.slotBytes = slotBytes
@@ -119,10 +121,8 @@ struct SlotClasses: RandomAccessCollection {
 
     mutating func removeLayer(from slotClass: Int) { allocators[slotClass].layers -= 1 }
 
-    /// Whether a size that no layer has takes memory, or a place at the end.
-    var haveRemains: Bool {
-        allocators.contains { $0.layers == 0 && !$0.isFree } || allocators.last?.isFree == true
-    }
+    /// Whether a size that no layer has keeps memory that nobody uses, or a place at the end.
+    var haveRemains: Bool { allocators.contains { $0.hasRemains } || allocators.last?.isFree == true }
 
     /// Removes the last sizes that no layer has and no slot is committed of.
     mutating func removeFree() {

@@ -18,8 +18,8 @@ struct RoomLack {
 
 /// What a plan was refused.
 ///
-/// A plan takes what there is. So another one brings more of the same only after the pool has given something back
-/// (`PoolState.takeSupply`), and only if something was refused.
+/// A plan takes what there is when its entries have their turn. Another plan brings more of the same only if the plan
+/// was refused something, and the pool has given something back since (`PoolState.takeSupply`).
 struct Unmet {
     /// How much a refused tile is wanted.
     enum Rank: Comparable {
@@ -29,14 +29,20 @@ struct Unmet {
         case needed
     }
 
-    /// The highest rank that was refused; `nil` if nothing was.
+    /// The highest rank that was refused room; `nil` if none was.
     private(set) var rank: Rank?
+    /// Layers that had all their loads, or all their decoders, at work.
+    private(set) var busyLayers: Set<Int> = []
     /// Room that needed tiles lack.
     private(set) var room = RoomLack()
     /// Least size of a slot, in bytes, that had no room, though smaller ones may have some; `.max` for none.
     private(set) var leastSlot = Int.max
 
+    var isEmpty: Bool { rank == nil && busyLayers.isEmpty }
+
     mutating func note(_ new: Rank) { rank = max(rank ?? new, new) }
+
+    mutating func noteBusy(layer: Int) { busyLayers.insert(layer) }
 
     /// Notes that a needed tile lacks room.
     ///

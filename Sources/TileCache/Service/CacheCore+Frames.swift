@@ -210,20 +210,26 @@ extension CoreState {
         return !newest.holds(in: pool) || !view.model.goesOn(at: now)
     }
 
-    /// Whether a plan would use what the pool has given back. At rest only needed and requested tiles count: prefetches
-    /// would evict each other.
-    borrowing func asksForSupply(now: () -> Int64) -> Bool {
-        switch pool.queue.unmet.rank {
-        case nil: false
-        case .needed: true
-        case .extra: fetches.marginCount > 0 || !haveRested(at: now())
-        }
+    /// Whether a plan would use a change of the supply. At rest only needed and requested tiles count: prefetches would evict
+    /// each other.
+    ///
+    /// - Parameter rank: The least rank of refused tiles that it is worth a plan for.
+    borrowing func asksForSupply(of rank: Unmet.Rank, now: () -> Int64) -> Bool {
+        // The plan being made entered nothing after its beginning.
+        if planning.isMaking, hasMissingEntries { return true }
+        guard let refused = pool.queue.unmet.rank, refused >= rank else { return false }
+        return refused == .needed || fetches.marginCount > 0 || !haveRested(at: now())
     }
 
-    /// Requests a plan for when the views have rested: fallbacks evict nothing then, and leave their room to needed tiles.
-    mutating func planAtRest() {
-        guard !pool.queue.plan.isAtRest else { return }
-        var time = Int64.min
+    /// Whether pinned tiles, or needed ones of a view, wait for room in the tables.
+    var hasMissingEntries: Bool { pins.areMissing || hasTruncatedView }
+
+    /// Requests a plan for when all views have rested, if needed tiles lack room: fallbacks evict nothing then.
+    ///
+    /// - Parameter view: A view that is being changed, and is not among the others. Default: none.
+    mutating func planAtRest(with view: ViewModel? = nil) {
+        guard pool.queue.unmet.rank == .needed, !pool.queue.plan.isAtRest else { return }
+        var time = view?.restTime ?? .min
         for place in views.indices { time = max(time, views[place]?.model.restTime ?? .min) }
         if time > .min, time < .max, due.askPlan(at: time) { effects.setsTimer = true }
     }

@@ -110,8 +110,8 @@ extension CacheCore {
             if state.pool.queue.unmet.rank == .needed {
                 if state.hasCrowdedView() { state.effects.plans = true }
                 state.planAtNextMeasuring()
-                state.planAtRest()
             }
+            state.planAtRest()
             state.settleRoom()
             return .idle
         }

@@ -192,8 +192,9 @@ final class CacheCore: Sendable {
             let isCounted = state.pool.charge(growth, to: .policies, inSteps: true)
             state.pool.install(plan, now: clock())
             // What has no entry of the table yet is not in the plan.
-            if state.pins.areMissing || state.hasTruncatedView { state.pool.queue.noteLack() }
+            if state.hasMissingEntries { state.pool.queue.noteUnmet() }
             _ = state.pool.takeSupply()
+            state.planAtRest()
             let settles = plan.leavesNeedsOut ? context.now + Int64(MotionEstimate.staleAfter * 1e9) : .max
             let next = min(settles, state.pool.queue.nextRetry, input.nextExpiry)
             if state.due.setPlan(at: next) { state.effects.setsTimer = true }

@@ -42,11 +42,13 @@ struct ReadyCall: Sendable {
 extension CoreState {
     /// Drains the declared effects and selects the workers to wake; `nil` for none.
     ///
-    /// Here alone it is decided whether what the pool has given back is worth a plan.
+    /// Here alone it is decided whether a change of the supply is worth a plan.
     mutating func drainEffects(now: () -> Int64) -> Effects? {
-        if pool.takeSupply() {
-            if hasWaitingRemoval, finishRemovals(now: now()) { effects.plans = true }
-            if asksForSupply(now: now) { effects.plans = true }
+        if let rank = pool.takeSupply() {
+            pool.continueLimit()
+            if !layers.removed.isEmpty { freeRemovedLayers(now: now()) }
+            // A plan returns memory of removed layers, in steps.
+            if asksForSupply(of: rank, now: now) || pool.slots.haveRemains { effects.plans = true }
         }
         guard !effects.isEmpty || pool.hasEffects else { return nil }
         let declared = pool.takeEffects()

@@ -41,11 +41,16 @@ extension CoreState {
         return record
     }
 
-    /// Whether something of a removed layer is left.
-    var hasWaitingRemoval: Bool { !layers.removed.isEmpty || pool.slots.haveRemains }
-
     /// Frees indices, bytes and slots of removed layers that have ended. Returns whether more steps would help.
     mutating func finishRemovals(now: Int64) -> Bool {
+        freeRemovedLayers(now: now)
+        let goesOn = pool.releaseRemoved()
+        cutSlotRegions()
+        return goesOn
+    }
+
+    /// Frees indices and bytes of removed layers that have ended.
+    mutating func freeRemovedLayers(now: Int64) {
         if !planning.delaysRemoval(ofAny: !layers.removed.isEmpty), !layers.removed.isEmpty {
             var hasRoom = false
             for index in layers.removed where pool.finishRemoval(ofLayer: index) {
@@ -61,9 +66,6 @@ extension CoreState {
             if hasRoom { refitShort(now: now) }
             layers.cut(to: pool.layers.count)
         }
-        let goesOn = pool.releaseRemoved()
-        cutSlotRegions()
-        return goesOn
     }
 }
 

@@ -52,7 +52,8 @@ struct ViewModel: Sendable {
 
     /// When the view will have rested if it is not moved; `.max` if it is moving.
     var restTime: Int64 {
-        hasMoved ? .max : max(MonotonicTime.bounded(lastMoved) + Self.restSpan, destination?.time.nanoseconds ?? 0)
+        let arrival = destination.flatMap { $0.viewport == viewport ? nil : $0.time.nanoseconds } ?? .min
+        return hasMoved ? .max : max(MonotonicTime.bounded(lastMoved) + Self.restSpan, arrival)
     }
 
     /// Whether the view has a destination that it has not reached yet.
@@ -178,7 +179,7 @@ struct ViewModel: Sendable {
             update(layer: index, viewport, share: share, now: now, time: time, pool: &pool)
         }
         // Finer levels that had no room may have been far longer. The limit does not count these lists.
-        let most = layers.reduce(0) { max($0, $1.needs.tiles.count) }
+        let most = layers.reduce(0) { max($0, $1.needs.tiles.count, $1.visible.count) }
         if scratch.hasRoom(farBeyond: most) { scratch = [] }
         if scratchVisible.hasRoom(farBeyond: most) { scratchVisible = [] }
     }

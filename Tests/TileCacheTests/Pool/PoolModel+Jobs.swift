@@ -112,6 +112,7 @@ extension PoolModel {
             flights[id] = nil
             let isNeeded = needed.contains(flight.key)
             let (isLate, wasOver) = (pool.loads[id]?.isWrittenOff == true, pool.isOverLimit)
+            let isBusy = pool.queue.unmet.busyLayers.contains(flight.key.layer)
             _ = pool.takeSupply()
             let leavesNothing = content[flight.key] == nil || result == .absent
             let isLost = result.isUnavailable && isNeeded && leavesNothing
@@ -119,10 +120,9 @@ extension PoolModel {
             let effects = pool.takeEffects()
             let plans =
                 isLost || flight.isOutdated || (result == .cancelled && isNeeded) || pool.hasMorePins
-                || (wasOver && !pool.isOverLimit)
-            // Steps towards a lowered limit go on with a plan.
-            try require(effects.plans == plans || pool.isOverLimit, "a plan: \(effects.plans), not \(plans)")
-            try require(pool.takeSupply(), "the end of a load has gone unnoticed")
+                || (wasOver && !pool.isOverLimit) || isBusy
+            try require(effects.plans == plans, "a plan: \(effects.plans), not \(plans)")
+            try require(pool.takeSupply() != nil, "the end of a load has gone unnoticed")
             try require(effects.lateWorkers == (isLate ? 1 : 0), "\(effects.lateWorkers) late workers")
             let number = pool.table.find(flight.key)
             if result == .refused, !flight.isOutdated, number != .none {

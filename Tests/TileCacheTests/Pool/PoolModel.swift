@@ -162,7 +162,7 @@ final class PoolModel {
         pool.finishDecommits([memory])
         let plans = pool.takeEffects().plans
         try require(plans == (wasOver && !pool.isOverLimit), "a plan with the room: \(plans)")
-        try require(pool.takeSupply(), "memory has gone unnoticed")
+        try require(pool.takeSupply() != nil, "memory has gone unnoticed")
     }
 
     // MARK: - Operations and their bounds

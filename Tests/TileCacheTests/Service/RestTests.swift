@@ -98,7 +98,7 @@ import Testing
                 state.pool.queue.install(Plan(), hasRoom: !isLacking)
                 if isPassed { state.pool.queue.noteUnmet() }
                 if isShort { _ = state.pool.queue.passForRoom(prefetch, hasShares: false, isFull: false) }
-                if isSupplied { state.pool.noteSupply() }
+                if isSupplied { state.pool.noteEnd() }
                 _ = state.drainEffects { now + (rests ? 1_000_000_000 : 0) }
                 defer { state.planning = PlanningState() }
                 return state.planning.isQueued

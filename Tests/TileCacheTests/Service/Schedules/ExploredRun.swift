@@ -280,8 +280,7 @@ final class ExploredRun: @unchecked Sendable {
         }
         if !isOver, isPinned == true { problems.append("tiles are pinned without a pin") }
         let isAtRest = scheduler.settle(atMost: isTight ? 1000 : 20_000)
-        // Tiles without room are requested again and again.
-        if !isAtRest, !isTight { return problems.append("it does not come to rest") }
+        if !isAtRest { checkRetries() }
         if !isOver, isAtRest {
             checkNeeds()
             checkRest()
@@ -297,6 +296,15 @@ final class ExploredRun: @unchecked Sendable {
         weak let core = cache?.core
         cache = nil
         if core != nil { problems.append("the cache outlives its last user") }
+    }
+
+    /// Only where room is short may it not come to rest: needed tiles that are refused are tried again. Nothing else is.
+    private func checkRetries() {
+        guard isTight, let cache else { return problems.append("it does not come to rest") }
+        let before = cache.statistics.prefetches.started
+        _ = scheduler.settle(atMost: 1000)
+        let more = cache.statistics.prefetches.started - before
+        if more > 20 { problems.append("\(more) prefetches begin at rest") }
     }
 
     /// Views have been notified of all tiles that would improve their last frames.
@@ -366,7 +374,7 @@ final class ExploredRun: @unchecked Sendable {
         if !isWhole || !workers.decodes.isEmpty || stuck.contains(where: { $0 != 0 }) {
             problems.append("at rest, with stuck decoders \(stuck): \(workers)")
         }
-        let isShort = cache.core.lock.withLock { $0.pool.queue.unmet.rank != nil } || isTight
+        let isShort = cache.core.lock.withLock { $0.pool.queue.lacksRoomForNeeds } || isTight
         for (number, renderer) in renderers.enumerated() where renderer.last.missing > 0 && !isShort {
             problems.append("view \(number) lacks \(renderer.last.missing) tiles at rest")
         }

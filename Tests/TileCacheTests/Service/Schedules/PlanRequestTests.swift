@@ -268,7 +268,7 @@ import Testing
             core.perform {
                 $0.pins.add(runs, to: runs, of: layer.index)
                 // As after a plan that found no room for them.
-                $0.pool.queue.noteLack()
+                $0.pool.queue.noteUnmet()
             }
             scene.run()
             #expect(core.read { $0.pins.areMissing })
