@@ -23,7 +23,7 @@ struct Orphans {
 
 extension PoolState {
     /// Leases a decoded tile: its bytes stay in place and counted until `release`.
-    mutating func lease(_ number: EntryID) { relist(number) { $0.leaseCount += 1 } }
+    mutating func lease(_ number: EntryID) { table.lease(number, by: 1, layers) }
 
     /// Token of a lease of the tile's present pixels.
     func token(of number: EntryID, layer: Int) -> LeaseToken {
@@ -44,6 +44,6 @@ extension PoolState {
             noteEnd()
             return
         }
-        relist(token.entry) { $0.leaseCount -= 1 }
+        table.lease(token.entry, by: -1, layers)
     }
 }

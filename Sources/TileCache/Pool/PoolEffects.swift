@@ -12,15 +12,42 @@ struct PoolEffects: Hashable, Sendable {
     var drawn: [TileKey] = []
 }
 
+/// Effects that were declared since they were last taken.
+struct Declared<Effects> {
+    private let none: Effects
+    private var declared: Effects
+    /// Whether there may be some. Most holds of the lock declare none, and pay for this one test.
+    private(set) var exists = false
+
+    init(none: Effects) { (self.none, declared) = (none, none) }
+
+    var effects: Effects {
+        @inline(__always) _read { yield declared }
+        @inline(__always) _modify {
+            exists = true
+            yield &declared
+        }
+    }
+
+    mutating func take() -> Effects {
+        defer { (declared, exists) = (none, false) }
+        return declared
+    }
+}
+
 extension PoolState {
     /// Drains the memory to decommit. The caller decommits it before it writes to granted memory.
     mutating func takePendingDecommits() -> [LeavingMemory] { ledger.takePendingDecommits() }
 
     /// Drains the declared effects.
-    mutating func takeEffects() -> PoolEffects {
-        defer { effects = PoolEffects() }
-        return effects
+    mutating func takeEffects() -> PoolEffects { declared.take() }
+
+    /// Declared effects.
+    var effects: PoolEffects {
+        @inline(__always) _read { yield declared.effects }
+        @inline(__always) _modify { yield &declared.effects }
     }
 
-    var hasEffects: Bool { !ledger.pendingDecommits.isEmpty || effects != PoolEffects() }
+    /// Whether there may be effects to drain.
+    var hasEffects: Bool { declared.exists || !ledger.pendingDecommits.isEmpty }
 }

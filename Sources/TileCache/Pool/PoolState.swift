@@ -31,7 +31,7 @@ struct PoolState: ~Copyable {
     /// Split of the limit between the tiers.
     var split: TierSplit
     var counters = PoolCounters()
-    var effects = PoolEffects()
+    var declared = Declared(none: PoolEffects())
     /// Number of loads, jobs of codecs, and calls of sources that have ended, and of replaced slots given back.
     private var ends: UInt64 = 0
     /// The numbers of changes and of arrivals when the supply was last taken.
@@ -135,6 +135,9 @@ struct PoolState: ~Copyable {
         ends &+= 1
         if let layer, queue.unmet.busyLayers.contains(layer) { effects.plans = true }
     }
+
+    /// Whether the supply has changed since it was last taken.
+    var hasSupply: Bool { ledger.changes &+ ends != takenSupply.changes || table.arrivals != takenSupply.arrivals }
 
     /// The least rank of refused tiles for which the changes of the supply since the last call are worth a plan; `nil` if
     /// there were none.

@@ -79,6 +79,15 @@ struct TileTable: ~Copyable {
         return body(&entries[number])
     }
 
+    /// Changes the number of leases. Neither counts nor policies depend on it, nor the list of a tile that is needed or
+    /// pinned.
+    @inline(__always)
+    mutating func lease(_ number: EntryID, by change: Int32, _ layers: borrowing PoolLayers) {
+        let entry = entries.pointer(number)
+        entry.pointee.leaseCount += change
+        if !entry.pointee.isKept { relist(number, layers) }
+    }
+
     /// Moves an entry to the list that it belongs on.
     @inline(__always)
     mutating func relist(_ number: EntryID, _ layers: borrowing PoolLayers) {

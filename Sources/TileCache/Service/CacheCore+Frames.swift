@@ -24,12 +24,13 @@ extension CacheCore {
             }
             // Until all have landed, or none lacks room: each plan begins without a lack, and fallbacks would come and
             // go.
-            let isLacking = isMissing && view.isLacking(in: state.pool)
-            if !isMissing { view.spared = RoomLack() } else if isLacking { view.spared.add(state.pool.queue.lack) }
-            composer.spared = view.spared
+            if !isMissing, view.sparesRoom { view.spared = RoomLack() }
             if !isMissing, let contents = view.contents, contents.version == view.version(in: state) {
                 return drawn(contents, coverage: Coverage(), &view, &state)
             }
+            let isLacking = isMissing && view.isLacking(in: state.pool)
+            if isLacking { view.spared.add(state.pool.queue.lack) }
+            composer.spared = view.spared
             if isMissing, unlessCompressed, state.firstCompressedNeed(ofView: view) != nil { return nil }
             var (composed, coverage) = composer.compose(view, state.pool, isMissing: isMissing)
             if isLacking, state.pool.onlyLeasesMakeRoom {
@@ -71,11 +72,13 @@ extension CacheCore {
             missingTileCount: coverage.missingTiles,
             coverage: coverage
         )
-        if !view.model.layers.contains(where: { $0.hasOwnList }) { frame.viewport = view.model.viewport }
+        frame.viewport = view.model.viewport
         frame.selection = view.model.baseSelection
-        for layer in view.model.layers {
-            if layer.isCoarsened { frame.coarsened.append(layer.id) }
-            frame.leftOutTileCount += layer.leftOut
+        // By index: an element of a loop would be a copy, whose references are counted.
+        for index in view.model.layers.indices {
+            if view.model.layers[index].hasOwnList { frame.viewport = nil }
+            if view.model.layers[index].isCoarsened { frame.coarsened.append(view.model.layers[index].id) }
+            frame.leftOutTileCount += view.model.layers[index].leftOut
         }
         if contents !== view.contents {
             let identities = contents.identities

@@ -27,7 +27,7 @@ extension TileCache {
         core.perform { state in
             guard let key = state.key(of: tile, in: layer) else { return nil }
             let number = state.pool.table.find(key)
-            guard number != .none, state.pool.table[number].residency.isDecoded else { return nil }
+            guard number != .none, state.pool.table.pointer(number).pointee.residency.isDecoded else { return nil }
             state.pool.lease(number)
             state.pool.touchForUse(number)
             let token = state.pool.token(of: number, layer: key.layer)
@@ -42,7 +42,10 @@ extension TileCache {
     /// Ends the lease.
     @usableFromInline
     func endLease(of held: HeldTile) {
-        core.release([held.token])
+        core.perform { state in
+            state.pool.release(held.token)
+            state.pool.continueLimit()
+        }
     }
 
     /// Whether a tile is resident, decoded or compressed. Does not count as a use.

@@ -42,8 +42,12 @@ struct CoreState: ~Copyable {
     private(set) var fullByteLimit: Int
     var pressure = PressureRule()
 
+    var declared = Declared(none: Effects())
     /// Effects to carry out after the lock is released.
-    var effects = Effects()
+    var effects: Effects {
+        @inline(__always) _read { yield declared.effects }
+        @inline(__always) _modify { yield &declared.effects }
+    }
     var workers: WorkerRoster
     var requests = Requests()
     var fetches = Fetches()

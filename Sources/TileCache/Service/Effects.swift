@@ -26,10 +26,6 @@ struct Effects: Sendable {
     var unmapped: [MemoryRegion] = []
 
     var queuesSteps: Bool { plans || setsTimer || !workers.isEmpty || !calls.isEmpty || !fetchEnds.isEmpty }
-
-    var isEmpty: Bool {
-        !queuesSteps && wakes == 0 && unwanted.isEmpty && lostSaves.isEmpty && unmapped.isEmpty
-    }
 }
 
 /// Call of a view's handler.
@@ -40,26 +36,27 @@ struct ReadyCall: Sendable {
 }
 
 extension CoreState {
-    /// Drains the declared effects and selects the workers to wake; `nil` for none.
+    /// Whether there may be effects to drain.
+    var hasEffects: Bool { declared.exists || pool.hasEffects || pool.hasSupply }
+
+    /// Drains the declared effects and selects the workers to wake.
     ///
     /// Here alone it is decided whether a change of the supply is worth a plan.
-    mutating func drainEffects(now: () -> Int64) -> Effects? {
+    mutating func drainEffects(now: () -> Int64) -> Effects {
         if let rank = pool.takeSupply() {
             pool.continueLimit()
             if !layers.removed.isEmpty { freeRemovedLayers(now: now()) }
             // A plan returns memory of removed layers, in steps.
             if asksForSupply(of: rank, now: now) || pool.slots.haveRemains { effects.plans = true }
         }
-        guard !effects.isEmpty || pool.hasEffects else { return nil }
-        let declared = pool.takeEffects()
-        workers.noteLate(declared.lateWorkers)
-        noteDrawn(declared.drawn)
-        if declared.keepsMore {
+        let ofPool = pool.takeEffects()
+        workers.noteLate(ofPool.lateWorkers)
+        noteDrawn(ofPool.drawn)
+        if ofPool.keepsMore {
             for place in views.indices where views[place]?.sparesRoom == true { callBack(view: place) }
         }
-        if declared.replanAt != .max, !isShutDown, due.askPlan(at: declared.replanAt) { effects.setsTimer = true }
-        var drained = effects
-        effects = Effects()
+        if ofPool.replanAt != .max, !isShutDown, due.askPlan(at: ofPool.replanAt) { effects.setsTimer = true }
+        var drained = declared.take()
         drained.decommits = pool.takePendingDecommits()
         if !drained.decommits.isEmpty { drained.regions = regions() }
         guard !isShutDown else {
@@ -70,7 +67,7 @@ extension CoreState {
             drained.workers += workers.takeIdle(atMost: min(drained.wakes, pool.queue.rest + saves.readyCount))
         }
         // Requests before the plan is made are merged.
-        drained.plans = (drained.plans || declared.plans) && planning.queue()
+        drained.plans = (drained.plans || ofPool.plans) && planning.queue()
         return drained
     }
 
@@ -116,19 +113,21 @@ extension CoreState {
 extension CacheCore {
     /// Changes the state under the lock, then carries out the effects. Memory is decommitted first, before `body`'s
     /// caller writes to granted memory.
+    @inline(__always)
     func perform<Result: Sendable>(_ body: (inout CoreState) -> Result) -> Result {
-        executor.interleave?()
+        if let interleave = executor.interleave { interleave() }
         var effects: Effects?
         let result = lock.withLock { state in
             state.noteAcquisition()
             let result = body(&state)
-            effects = state.drainEffects(now: clock)
+            if state.hasEffects { effects = state.drainEffects(now: clock) }
             return result
         }
         if let effects { carryOut(effects) }
         return result
     }
 
+    @inline(__always)
     func read<Result: Sendable>(_ body: (borrowing CoreState) -> Result) -> Result {
         lock.withLock { state in
             state.noteAcquisition()

@@ -1,16 +1,16 @@
 /// Removal of layers.
 extension CoreState {
-    /// The record of a layer, unless it is foreign or removed.
-    borrowing func record(of id: LayerID) -> LayerRecord? {
-        guard layers.indices.contains(id.index), layers[id.index].id == id, !pool.layers[id.index].isRemoved else {
-            return nil
-        }
-        return layers[id.index]
+    /// Whether a layer is one of this cache, and not removed.
+    borrowing func has(_ id: LayerID) -> Bool {
+        layers.indices.contains(id.index) && layers[id.index].id == id && !pool.layers[id.index].isRemoved
     }
+
+    /// The record of a layer, unless it is foreign or removed. A copy, whose references are counted.
+    borrowing func record(of id: LayerID) -> LayerRecord? { has(id) ? layers[id.index] : nil }
 
     /// The key of an untrusted tile; `nil` for foreign or removed layers and impossible tiles.
     borrowing func key(of tile: TileCoordinate, in layer: LayerID) -> TileKey? {
-        record(of: layer) == nil ? nil : TileKey(exactly: layer.index, tile)
+        has(layer) ? TileKey(exactly: layer.index, tile) : nil
     }
 
     /// Begins to remove a layer from views, pins and shares.
