@@ -31,17 +31,18 @@ public final class TileView: Sendable {
         let observed = time.map { MonotonicTime.bounded($0.nanoseconds) } ?? now
         recorder?.record(viewport, at: observed)
         core.perform { state in
-            guard !state.isShutDown, var view = state.views[id].take() else { return }
-            defer { state.views[id] = view }
-            guard view.model.update(viewport, now: now, observedAt: observed, pool: &state.pool) else {
-                view.refusedViewports += 1
-                return
+            guard !state.isShutDown else { return }
+            state.withView(id) { view, state in
+                guard view.model.update(viewport, now: now, observedAt: observed, pool: &state.pool) else {
+                    view.refusedViewports += 1
+                    return
+                }
+                // The last plan contains it.
+                let isWithdrawn = destination == nil && view.model.destination != nil
+                view.model.destination = destination
+                if isWithdrawn || state.wantsPlan(for: view, now: now) { state.effects.plans = true }
             }
-            // The last plan contains it.
-            let isWithdrawn = destination == nil && view.model.destination != nil
-            view.model.destination = destination
-            if isWithdrawn || state.wantsPlan(for: view, now: now) { state.effects.plans = true }
-            if !view.model.hasMoved { state.planAtRest(with: view.model) }
+            state.planAtRest()
         }
     }
 
@@ -58,10 +59,11 @@ public final class TileView: Sendable {
         }
         let list = NeededList(tiles, pyramids: pyramids)
         core.perform { state in
-            guard !state.isShutDown, var view = state.views[id].take() else { return }
-            defer { state.views[id] = view }
-            view.model.update(list, now: now, pool: &state.pool)
-            if state.wantsPlan(for: view, now: now) { state.effects.plans = true }
+            guard !state.isShutDown else { return }
+            state.withView(id) { view, state in
+                view.model.update(list, now: now, pool: &state.pool)
+                if state.wantsPlan(for: view, now: now) { state.effects.plans = true }
+            }
         }
     }
 

@@ -12,50 +12,60 @@ extension CacheCore {
     /// Composes a frame; `nil` if its tiles should be decompressed first.
     private func frame(ofView id: Int, now: Int64, unlessCompressed: Bool) -> TileFrame? {
         perform { state in
-            guard !state.isShutDown, var view = state.views[id].take() else { return .empty }
-            defer { state.views[id] = view }
-            var composer = FrameComposer(emitsPlacements: true, drawsCompressed: false, now: now)
-            var isMissing = false
-            for index in view.model.layers.indices {
-                let missing = composer.touch(&view.model.layers[index], &state.pool) {
-                    if view.waits.count < 4096 { view.waits.append($0) }
-                }
-                isMissing = isMissing || missing
-            }
-            // Until all have landed, or none lacks room: each plan begins without a lack, and fallbacks would come and
-            // go.
-            if !isMissing, view.sparesRoom { view.spared = RoomLack() }
-            if !isMissing, let contents = view.contents, contents.version == view.version(in: state) {
-                return drawn(contents, coverage: Coverage(), &view, &state)
-            }
-            let isLacking = isMissing && view.isLacking(in: state.pool)
-            if isLacking { view.spared.add(state.pool.queue.lack) }
-            composer.spared = view.spared
-            if isMissing, unlessCompressed, state.firstCompressedNeed(ofView: view) != nil { return nil }
-            var (composed, coverage) = composer.compose(view, state.pool, isMissing: isMissing)
-            if isLacking, state.pool.onlyLeasesMakeRoom {
-                var taken: Set<EntryID> = []
-                for tile in composed where !state.pool.table[tile.entry].isKept { taken.insert(tile.entry) }
-                if coverage.missingTiles <= taken.count {
-                    // The leases of the fallbacks take the room of all tiles that are missing.
-                    composer.takesRoom = false
-                    (composed, coverage) = composer.compose(view, state.pool, isMissing: true)
-                }
-            }
-            let contents = FrameContents(
-                tiles: composed,
-                version: view.version(in: state),
-                isComplete: !isMissing,
-                layers: view.model.layers,
-                state
-            )
-            var frame = drawn(contents, coverage: coverage, &view, &state)
-            if isMissing {
-                frame.unavailable = view.model.layers.flatMap { $0.unavailable(in: state.pool) }
-                frame.late = view.model.layers.flatMap { $0.late(in: state.pool, now: now) }
-            }
-            return frame
+            guard !state.isShutDown else { return .empty }
+            return state.withView(id) { view, state in
+                frame(of: &view, in: &state, now: now, unlessCompressed: unlessCompressed)
+            } ?? .empty
         }
+    }
+
+    private func frame(
+        of view: inout ViewRecord,
+        in state: inout CoreState,
+        now: Int64,
+        unlessCompressed: Bool
+    ) -> TileFrame? {
+        var composer = FrameComposer(emitsPlacements: true, drawsCompressed: false, now: now)
+        var isMissing = false
+        for index in view.model.layers.indices {
+            let missing = composer.touch(&view.model.layers[index], &state.pool) {
+                if view.waits.count < 4096 { view.waits.append($0) }
+            }
+            isMissing = isMissing || missing
+        }
+        // Until all have landed, or none lacks room: each plan begins without a lack, and fallbacks would come and
+        // go.
+        if !isMissing, view.sparesRoom { view.spared = RoomLack() }
+        if !isMissing, let contents = view.contents, contents.version == view.version(in: state) {
+            return drawn(contents, coverage: Coverage(), &view, &state)
+        }
+        let isLacking = isMissing && view.isLacking(in: state.pool)
+        if isLacking { view.spared.add(state.pool.queue.lack) }
+        composer.spared = view.spared
+        if isMissing, unlessCompressed, state.firstCompressedNeed(ofView: view) != nil { return nil }
+        var (composed, coverage) = composer.compose(view, state.pool, isMissing: isMissing)
+        if isLacking, state.pool.onlyLeasesMakeRoom {
+            var taken: Set<EntryID> = []
+            for tile in composed where !state.pool.table[tile.entry].isKept { taken.insert(tile.entry) }
+            if coverage.missingTiles <= taken.count {
+                // The leases of the fallbacks take the room of all tiles that are missing.
+                composer.takesRoom = false
+                (composed, coverage) = composer.compose(view, state.pool, isMissing: true)
+            }
+        }
+        let contents = FrameContents(
+            tiles: composed,
+            version: view.version(in: state),
+            isComplete: !isMissing,
+            layers: view.model.layers,
+            state
+        )
+        var frame = drawn(contents, coverage: coverage, &view, &state)
+        if isMissing {
+            frame.unavailable = view.model.layers.flatMap { $0.unavailable(in: state.pool) }
+            frame.late = view.model.layers.flatMap { $0.late(in: state.pool, now: now) }
+        }
+        return frame
     }
 
     /// Leases what a frame draws, and finds the tiles that appeared and disappeared.
@@ -228,11 +238,9 @@ extension CoreState {
     var hasMissingEntries: Bool { pins.areMissing || hasTruncatedView }
 
     /// Requests a plan for when all views have rested, if needed tiles lack room: fallbacks evict nothing then.
-    ///
-    /// - Parameter view: A view that is being changed, and is not among the others. Default: none.
-    mutating func planAtRest(with view: ViewModel? = nil) {
+    mutating func planAtRest() {
         guard pool.queue.unmet.rank == .needed, !pool.queue.plan.isAtRest else { return }
-        var time = view?.restTime ?? .min
+        var time = Int64.min
         for place in views.indices { time = max(time, views[place]?.model.restTime ?? .min) }
         if time > .min, time < .max, due.askPlan(at: time) { effects.setsTimer = true }
     }

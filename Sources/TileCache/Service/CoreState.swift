@@ -89,6 +89,15 @@ struct CoreState: ~Copyable {
 
     mutating func setFullByteLimit(_ bytes: Int) { fullByteLimit = min(max(bytes, 1), pool.maximumByteLimit) }
 
+    /// Lends a view's record: it is moved, since a copy counts dozens of references. `nil` if there is no such view.
+    @inline(__always) @discardableResult
+    mutating func withView<Result>(_ place: Int, _ body: (inout ViewRecord, inout CoreState) -> Result) -> Result? {
+        guard var view = views[place].take() else { return nil }
+        let result = body(&view, &self)
+        views[place] = consume view
+        return result
+    }
+
     // MARK: - Lists in the ledger
 
     /// Changes the tiles to prefetch once. Without room for the list, it is emptied.
