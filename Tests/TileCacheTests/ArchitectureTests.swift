@@ -118,14 +118,15 @@ import Testing
             (
                 "Pool/PoolState.swift", "struct PoolState",
                 [
-                    "codecJobs", "counters", "effects", "hasExpiries", "hold", "layers", "ledger", "loads", "orphans",
+                    "codecJobs", "counters", "declared", "hasExpiries", "hold", "layers", "ledger", "loads", "orphans",
                     "pages", "queue", "slots", "split", "table", "turns", "validators",
                 ]
             ),
             (
                 "Service/CoreState.swift", "struct CoreState",
                 [
-                    "codecs", "due", "effects", "fetches", "layers", "pins", "planning", "pool", "pressure", "requests",
+                    "codecs", "declared", "due", "fetches", "layers", "pins", "planning", "pool", "pressure",
+                    "requests",
                     "stores", "synthesis", "times", "views", "workers",
                 ]
             ),

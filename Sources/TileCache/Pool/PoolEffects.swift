@@ -13,15 +13,15 @@ struct PoolEffects: Hashable, Sendable {
 }
 
 /// Effects that were declared since they were last taken.
-struct Declared<Effects> {
-    private let none: Effects
-    private var declared: Effects
+struct Declared<Value> {
+    private let none: Value
+    private var declared: Value
     /// Whether there may be some. Most holds of the lock declare none, and pay for this one test.
     private(set) var exists = false
 
-    init(none: Effects) { (self.none, declared) = (none, none) }
+    init(none: Value) { (self.none, declared) = (none, none) }
 
-    var effects: Effects {
+    var effects: Value {
         @inline(__always) _read { yield declared }
         @inline(__always) _modify {
             exists = true
@@ -29,7 +29,7 @@ struct Declared<Effects> {
         }
     }
 
-    mutating func take() -> Effects {
+    mutating func take() -> Value {
         defer { (declared, exists) = (none, false) }
         return declared
     }
