@@ -326,8 +326,8 @@ import Testing
         let (jfif, adobe) = (segment(0xE0, [1]), segment(0xEE, [2, 3]))
         let (table, own, scan) = (segment(0xC4, [9, 8]), segment(0xDB, []), segment(0xDA, [7]) + [1, 2, 0xFF, 0xE0])
         let tile = start + jfif + own + adobe + scan
-        func joined(_ tables: [UInt8], photometric: Int = 6) -> [UInt8] {
-            TIFFTile.joined(tile, tables: tables, photometric: photometric)
+        func joined(_ tables: [UInt8], to tile: [UInt8] = tile, photometric: Int = 6) -> [UInt8] {
+            tile.withUnsafeBufferPointer { TIFFTile.joined($0, tables: tables, photometric: photometric) }
         }
         for (photometric, transform) in [(6, 1), (2, 0)] as [(Int, UInt8)] {
             let colours = segment(0xEE, Array("Adobe".utf8) + [0, 100, 0, 0, 0, 0, transform])
@@ -340,6 +340,6 @@ import Testing
                 #expect(joined(tables, photometric: photometric) == alone, "\(tables)")
             }
         }
-        #expect(TIFFTile.joined([0xFF] + tile, tables: start + table + end, photometric: 6) == [0xFF] + tile)
+        #expect(joined(start + table + end, to: [0xFF] + tile) == [0xFF] + tile)
     }
 }
