@@ -42,7 +42,7 @@ public final class TileView: Sendable {
                 view.model.destination = destination
                 if isWithdrawn || state.wantsPlan(for: view, now: now) { state.effects.plans = true }
             }
-            state.planAtRest()
+            state.planAtRest(now: now)
         }
     }
 

@@ -180,7 +180,7 @@ import Testing
         let files = paths.filter { $0.hasSuffix(".swift") }
         let lines = try files.flatMap { try Self.lines(of: $0).map(Self.code) }
         #expect(lines.count { $0.contains("plans = true") } <= 39)
-        #expect(lines.count { $0.contains("unmet.rank") } <= 4)
+        #expect(lines.count { $0.contains("unmet.rank") } <= 5)
         let queue = try Self.lines(of: "Pool/PlanQueue.swift").drop { !$0.hasPrefix("struct PlanQueue") }
         #expect(queue.count { $0.contains(#/^    (private(\(set\))? )?var \w+[^{]*$/#) } <= 12)
     }

@@ -133,7 +133,8 @@ struct PoolState: ~Copyable {
     /// - Parameter layer: Its layer. Default: `nil`, none in particular.
     mutating func noteEnd(ofLayer layer: Int? = nil) {
         ends &+= 1
-        if let layer, queue.unmet.busyLayers.contains(layer) { effects.plans = true }
+        // What it kept may be evicted for a lowered limit. Tiles of the layer may have been passed by.
+        if isOverLimit || queue.unmet.busyLayers.contains(layer ?? -1) { effects.plans = true }
     }
 
     /// Whether the supply has changed since it was last taken.

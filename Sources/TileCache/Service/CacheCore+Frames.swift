@@ -230,19 +230,28 @@ extension CoreState {
     borrowing func asksForSupply(of rank: Unmet.Rank, now: () -> Int64) -> Bool {
         // The plan being made entered nothing after its beginning.
         if planning.isMaking, hasMissingEntries { return true }
-        guard let refused = pool.queue.unmet.rank, refused >= rank else { return false }
-        return refused == .needed || fetches.marginCount > 0 || !haveRested(at: now())
+        guard let refused = pool.queue.unmet.rank else { return false }
+        return refused == .needed || fetches.marginCount > 0 || (rank == .extra && !haveRested(at: now()))
     }
 
     /// Whether pinned tiles, or needed ones of a view, wait for room in the tables.
     var hasMissingEntries: Bool { pins.areMissing || hasTruncatedView }
 
+    /// Requests the plan that may end a lack of what a plan was refused, if nothing else will.
+    mutating func settleLack(now: Int64) {
+        let unmet = pool.queue.unmet
+        guard unmet.rank == .needed || !unmet.busyLayers.isEmpty else { return }
+        if hasCrowdedView() { effects.plans = true }
+        if unmet.rank == .needed { planAtNextMeasuring() }
+        planAtRest(now: now)
+    }
+
     /// Requests a plan for when all views have rested, if needed tiles lack room: fallbacks evict nothing then.
-    mutating func planAtRest() {
+    mutating func planAtRest(now: Int64) {
         guard pool.queue.unmet.rank == .needed, !pool.queue.plan.isAtRest else { return }
         var time = Int64.min
         for place in views.indices { time = max(time, views[place]?.model.restTime ?? .min) }
-        if time > .min, time < .max, due.askPlan(at: time) { effects.setsTimer = true }
+        if time > now, time < .max, due.askPlan(at: time) { effects.setsTimer = true }
     }
 
     borrowing func haveRested(at now: Int64) -> Bool {

@@ -107,11 +107,7 @@ extension CacheCore {
             if let save = state.nextSave() { return .save(save) }
             state.workers.rest(worker)
             // Nothing else may happen that would make a plan.
-            if state.pool.queue.unmet.rank == .needed {
-                if state.hasCrowdedView() { state.effects.plans = true }
-                state.planAtNextMeasuring()
-            }
-            state.planAtRest()
+            state.settleLack(now: now)
             state.settleRoom()
             return .idle
         }

@@ -194,7 +194,8 @@ final class CacheCore: Sendable {
             // What has no entry of the table yet is not in the plan.
             if state.hasMissingEntries { state.pool.queue.noteUnmet() }
             _ = state.pool.takeSupply()
-            state.planAtRest()
+            // Without room for its entries no worker would.
+            state.settleLack(now: context.now)
             let settles = plan.leavesNeedsOut ? context.now + Int64(MotionEstimate.staleAfter * 1e9) : .max
             let next = min(settles, state.pool.queue.nextRetry, input.nextExpiry)
             if state.due.setPlan(at: next) { state.effects.setsTimer = true }

@@ -44,7 +44,6 @@ extension CoreState {
     /// Here alone it is decided whether a change of the supply is worth a plan.
     mutating func drainEffects(now: () -> Int64) -> Effects {
         if let rank = pool.takeSupply() {
-            pool.continueLimit()
             if !layers.removed.isEmpty { freeRemovedLayers(now: now()) }
             // A plan returns memory of removed layers, in steps.
             if asksForSupply(of: rank, now: now) || pool.slots.haveRemains { effects.plans = true }

@@ -120,7 +120,7 @@ extension PoolModel {
             let effects = pool.takeEffects()
             let plans =
                 isLost || flight.isOutdated || (result == .cancelled && isNeeded) || pool.hasMorePins
-                || (wasOver && !pool.isOverLimit) || isBusy
+                || wasOver || isBusy
             try require(effects.plans == plans, "a plan: \(effects.plans), not \(plans)")
             try require(pool.takeSupply() != nil, "the end of a load has gone unnoticed")
             try require(effects.lateWorkers == (isLate ? 1 : 0), "\(effects.lateWorkers) late workers")
@@ -224,8 +224,9 @@ extension PoolModel {
                 if isCurrent { currentWork[key] = nil }
                 try require(stamps(in: work.ticket.form.block) == [work.stamp], "its block was taken")
                 let isNeeded = isCurrent && views.contains { $0.entered.contains(key) }
+                let isAwaited = isAwaited(key.layer)
                 pool.finishStore(work.ticket)
-                try require(pool.takeEffects().plans == isNeeded, "whether a view waits for it")
+                try require(pool.takeEffects().plans == (isNeeded || isAwaited), "whether a view waits for it")
             }
         case .promotion:
             let isIntact = !random.oneIn(6)
@@ -243,7 +244,7 @@ extension PoolModel {
                 try write(work.stamp, to: range)
                 let wasOver = pool.isOverLimit
                 if work.isDecoding { pool.finishDecode(work.ticket) }
-                let isMet = wasOver && !pool.isOverLimit
+                let isMet = (wasOver && !pool.isOverLimit) || isAwaited(key.layer)
                 let isDecoded = work.ticket.form.isEncoded && random.oneIn(2)
                 let result = isIntact ? PromotionResult.pixels : isDecoded ? .undecodable : .damaged
                 if isCurrent { count(result) }
@@ -257,13 +258,18 @@ extension PoolModel {
             try perform("the end of a look", removing: result == .pixels ? .evictable : .also(key)) {
                 if isCurrent { currentWork[key] = nil }
                 let isNeeded = isCurrent && views.contains { $0.entered.contains(key) }
+                let isAwaited = isAwaited(key.layer)
                 pool.finishPromotion(work.ticket, result)
-                try require(pool.takeEffects().plans == (isNeeded || result != .pixels), "whether a view waits for it")
+                let plans = isNeeded || isAwaited || result != .pixels
+                try require(pool.takeEffects().plans == plans, "whether a view waits for it")
                 let isThere = pool.residency(of: key) == .compressed
                 try require(!isCurrent || isThere == (result == .pixels), "a look changed the tile")
             }
         }
     }
+
+    /// Whether a lowered limit, or a tile of a layer that was passed by, waits for the end of a codec's work.
+    private func isAwaited(_ layer: Int) -> Bool { pool.isOverLimit || pool.queue.unmet.busyLayers.contains(layer) }
 
     private func count(_ result: PromotionResult) {
         switch result {
