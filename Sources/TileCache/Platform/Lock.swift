@@ -13,12 +13,6 @@
     /// (`FUTEX_LOCK_PI`), and ThreadSanitizer does not see that. A mutex of pthreads takes twice the time, and one thread
     /// that takes it again and again keeps the others out. See `WaitingLine` for who gets this one.
     package struct Lock<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
-        private struct Contents: ~Copyable {
-            /// Guarded by `mutex`.
-            var line = WaitingLine<Waiter>()
-            var value: Value
-        }
-
         /// A thread that waits.
         private final class Waiter: Sendable {
             let thread: UInt
@@ -31,7 +25,9 @@
         /// The thread that has the lock; 0 for none. With `isAwaitedBit` while threads wait in line.
         private let word = Atomic<UInt>(0)
         private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-        private let contents: UnsafeMutablePointer<Contents>
+        /// Guarded by `mutex`. Apart from the value: to ThreadSanitizer parts of one variable are one.
+        private let waiters: UnsafeMutablePointer<WaitingLine<Waiter>>
+        private let value: UnsafeMutablePointer<Value>
 
         private static var isAwaitedBit: UInt { 1 }
 
@@ -39,13 +35,17 @@
             mutex = .allocate(capacity: 1)
             mutex.initialize(to: pthread_mutex_t())
             pthread_mutex_init(mutex, nil)
-            contents = .allocate(capacity: 1)
-            contents.initialize(to: Contents(value: initial))
+            waiters = .allocate(capacity: 1)
+            waiters.initialize(to: WaitingLine())
+            value = .allocate(capacity: 1)
+            value.initialize(to: initial)
         }
 
         deinit {
-            contents.deinitialize(count: 1)
-            contents.deallocate()
+            waiters.deinitialize(count: 1)
+            waiters.deallocate()
+            value.deinitialize(count: 1)
+            value.deallocate()
             pthread_mutex_destroy(mutex)
             mutex.deallocate()
         }
@@ -64,7 +64,7 @@
             defer {
                 if !word.compareExchange(expected: thread, desired: 0, ordering: .releasing).exchanged { wakeNext() }
             }
-            return try body(&contents.pointee.value)
+            return try body(&value.pointee)
         }
 
         @inline(never)
@@ -96,7 +96,7 @@
                 let marked = seen | Self.isAwaitedBit
                 let (isMarked, present) = word.compareExchange(expected: seen, desired: marked, ordering: .relaxed)
                 if isMarked {
-                    contents.pointee.line.add(waiter, since: since)
+                    waiters.pointee.add(waiter, since: since)
                     return true
                 }
                 seen = present
@@ -108,8 +108,8 @@
         @inline(never)
         private borrowing func wakeNext() {
             pthread_mutex_lock(mutex)
-            let (waiter, getsLock) = contents.pointee.line.next(now: MonotonicTime.now.nanoseconds)
-            let rest = contents.pointee.line.isEmpty ? 0 : Self.isAwaitedBit
+            let (waiter, getsLock) = waiters.pointee.next(now: MonotonicTime.now.nanoseconds)
+            let rest = waiters.pointee.isEmpty ? 0 : Self.isAwaitedBit
             if getsLock { waiter.hasLock.store(true, ordering: .releasing) }
             word.store(getsLock ? waiter.thread | rest : rest, ordering: .releasing)
             pthread_mutex_unlock(mutex)
