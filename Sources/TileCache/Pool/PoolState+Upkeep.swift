@@ -158,11 +158,6 @@ extension PoolState {
         return goesOn
     }
 
-    /// Evicts further after something has become evictable; the plan continues with what is left, in steps.
-    mutating func continueLimit() {
-        if settleLimit() { effects.plans = true }
-    }
-
     /// Pins a tile. It is loaded, and evicted only if it is unpinned or the limit is lowered.
     ///
     /// - Returns: Whether the table had room for it.

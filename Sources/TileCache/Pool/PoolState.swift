@@ -133,8 +133,9 @@ struct PoolState: ~Copyable {
     /// - Parameter layer: Its layer. Default: `nil`, none in particular.
     mutating func noteEnd(ofLayer layer: Int? = nil) {
         ends &+= 1
-        // What it kept may be evicted for a lowered limit. Tiles of the layer may have been passed by.
-        if isOverLimit || queue.unmet.busyLayers.contains(layer ?? -1) { effects.plans = true }
+        // Tiles of the layer may have been passed by. What had not ended may have kept tiles from a lowered limit.
+        let isAwaited = layer.map { queue.unmet.busyLayers.contains($0) } ?? false
+        if isAwaited || isOverLimit { effects.plans = true }
     }
 
     /// Whether the supply has changed since it was last taken.

@@ -21,7 +21,7 @@ struct SlotAllocator {
     fileprivate(set) var layers = 0
     /// Whether no layer has this size and no slot is committed or being decommitted.
     var isFree: Bool { layers == 0 && highWater == 0 }
-    /// Whether no layer has the size, and steps would return memory or shorten the tables.
+    /// Whether no layer has the size, and unused slots can be decommitted or the tables shortened.
     var hasRemains: Bool { layers == 0 && (unusedCount > 0 || (highWater > 0 && decommitted.contains(highWater - 1))) }
 
     init(slotBytes: Int, capacity: Int) {
@@ -121,7 +121,7 @@ struct SlotClasses: RandomAccessCollection {
 
     mutating func removeLayer(from slotClass: Int) { allocators[slotClass].layers -= 1 }
 
-    /// Whether a size that no layer has keeps memory that nobody uses, or a place at the end.
+    /// Whether sizes without layers have unused slots to decommit or tables to shorten, or the last size can be removed.
     var haveRemains: Bool { allocators.contains { $0.hasRemains } || allocators.last?.isFree == true }
 
     /// Removes the last sizes that no layer has and no slot is committed of.

@@ -129,10 +129,7 @@ extension CacheCore {
 
     func release(_ tokens: [LeaseToken]) {
         guard !tokens.isEmpty else { return }
-        perform { state in
-            for token in tokens { state.pool.release(token) }
-            state.pool.continueLimit()
-        }
+        perform { $0.pool.endLeases(tokens) }
     }
 
     func removeView(_ id: Int) {
@@ -249,18 +246,18 @@ extension CoreState {
     /// Requests a plan for when all views have rested, if needed tiles lack room: fallbacks evict nothing then.
     mutating func planAtRest(now: Int64) {
         guard pool.queue.unmet.rank == .needed, !pool.queue.plan.isAtRest else { return }
-        var time = Int64.min
-        for place in views.indices { time = max(time, views[place]?.model.restTime ?? .min) }
+        let time = restTime
         if time > now, time < .max, due.askPlan(at: time) { effects.setsTimer = true }
     }
 
-    borrowing func haveRested(at now: Int64) -> Bool {
-        for place in views.indices {
-            guard let model = views[place]?.model else { continue }
-            if !model.hasRested(at: now) || model.isHeadingElsewhere(at: now) { return false }
-        }
-        return true
+    /// When all views will have rested, if none moves; `.max` if one is moving, `.min` without views.
+    private var restTime: Int64 {
+        var time = Int64.min
+        for place in views.indices { time = max(time, views[place]?.model.restTime ?? .min) }
+        return time
     }
+
+    borrowing func haveRested(at now: Int64) -> Bool { restTime <= now }
 }
 
 extension FrameComposer {

@@ -95,8 +95,7 @@ extension CacheCore {
                 state.layers.postponeMeasuring(now: now)
             }
             // Views at rest may have waited for what is given back.
-            guard state.pool.ledger.accountBytes < before else { return true }
-            state.refitShort(now: time)
+            if state.pool.ledger.accountBytes < before { state.refitShort(now: time) }
             return true
         }
         if !isCurrent, tries > 1 { noteHeldMemory(tries: tries - 1) }

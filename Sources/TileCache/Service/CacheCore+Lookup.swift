@@ -42,10 +42,7 @@ extension TileCache {
     /// Ends the lease.
     @usableFromInline
     func endLease(of held: HeldTile) {
-        core.perform { state in
-            state.pool.release(held.token)
-            state.pool.continueLimit()
-        }
+        core.perform { $0.pool.endLeases(CollectionOfOne(held.token)) }
     }
 
     /// Whether a tile is resident, decoded or compressed. Does not count as a use.

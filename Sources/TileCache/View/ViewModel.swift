@@ -50,10 +50,12 @@ struct ViewModel: Sendable {
     /// Nanoseconds without a movement after which a view rests.
     static let restSpan: Int64 = 1_000_000_000
 
-    /// When the view will have rested if it is not moved; `.max` if it is moving.
+    /// When the view, if it is not moved, has rested and its destination is not ahead; `.max` if it is moving.
     var restTime: Int64 {
-        let arrival = destination.flatMap { $0.viewport == viewport ? nil : $0.time.nanoseconds } ?? .min
-        return hasMoved ? .max : max(MonotonicTime.bounded(lastMoved) + Self.restSpan, arrival)
+        guard !hasMoved else { return .max }
+        let rested = MonotonicTime.bounded(lastMoved) + Self.restSpan
+        guard let destination, destination.viewport.isDrawable, destination.viewport != viewport else { return rested }
+        return max(rested, destination.time.nanoseconds)
     }
 
     /// Whether the view has a destination that it has not reached yet.
