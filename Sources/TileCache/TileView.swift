@@ -40,7 +40,7 @@ public final class TileView: Sendable {
                 // The last plan contains it.
                 let isWithdrawn = destination == nil && view.model.destination != nil
                 view.model.destination = destination
-                if isWithdrawn || state.wantsPlan(for: view, now: now) { state.effects.plans = true }
+                if isWithdrawn || state.wantsPlan(for: view, now: now) { state.pool.noteDemand() }
             }
             state.planAtRest(now: now)
         }
@@ -62,8 +62,9 @@ public final class TileView: Sendable {
             guard !state.isShutDown else { return }
             state.withView(id) { view, state in
                 view.model.update(list, now: now, pool: &state.pool)
-                if state.wantsPlan(for: view, now: now) { state.effects.plans = true }
+                if state.wantsPlan(for: view, now: now) { state.pool.noteDemand() }
             }
+            state.planAtRest(now: now)
         }
     }
 
@@ -132,7 +133,7 @@ public final class TileView: Sendable {
         set {
             core.perform { state in
                 state.views[id]?.model.margin = min(max(newValue, 0), 8)
-                state.effects.plans = true
+                state.pool.noteDemand()
             }
         }
     }

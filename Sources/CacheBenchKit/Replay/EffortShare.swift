@@ -6,8 +6,7 @@ struct EffortShare: PrefetchPolicy {
 
     init(_ base: any PrefetchPolicy) { self.base = base }
 
-    var changesAtRest: Bool { base.changesAtRest }
-    var isSettled: Bool { base.isSettled }
+    var validity: WishValidity { base.validity.subtracting(.whileGoingOn) }
     var goesFirst: Bool { base.goesFirst }
 
     mutating func observe(_ frame: FrameObservation) { base.observe(frame) }

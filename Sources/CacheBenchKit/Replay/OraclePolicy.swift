@@ -55,7 +55,7 @@ struct OraclePolicy: PrefetchPolicy {
         wanted = present
     }
 
-    var changesAtRest: Bool { true }
+    var validity: WishValidity { [] }
     var goesFirst: Bool { base.goesFirst }
 
     mutating func observe(_ frame: FrameObservation) { base.observe(frame) }

@@ -2,7 +2,7 @@ import TileCache
 
 /// One tile around the viewport, row by row, as most tile viewers prefetch.
 struct RingPolicy: PrefetchPolicy {
-    var isSettled: Bool { true }
+    var validity: WishValidity { [.onceRested, .whileStill] }
     mutating func observe(_ frame: FrameObservation) {}
 
     mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {
@@ -13,7 +13,7 @@ struct RingPolicy: PrefetchPolicy {
 /// The level four coarser under the viewport, before the needed tiles. MapLibre Native's `prefetchZoomDelta` of 4.
 struct Zoom4Policy: PrefetchPolicy {
     var goesFirst: Bool { true }
-    var isSettled: Bool { true }
+    var validity: WishValidity { [.onceRested, .whileStill] }
     mutating func observe(_ frame: FrameObservation) {}
 
     mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {
@@ -44,7 +44,7 @@ struct VelocityPolicy: PrefetchPolicy {
 
     private var history = RecentViewports(window: window)
 
-    var isSettled: Bool { history.isStill }
+    var validity: WishValidity { history.isStill ? [.onceRested, .whileStill] : .onceRested }
 
     mutating func observe(_ frame: FrameObservation) { history.take(frame) }
 
@@ -98,7 +98,7 @@ struct SkewportPolicy: PrefetchPolicy {
 
     private var history = RecentViewports(window: window)
 
-    var isSettled: Bool { history.isStill }
+    var validity: WishValidity { history.isStill ? [.onceRested, .whileStill] : .onceRested }
 
     mutating func observe(_ frame: FrameObservation) { history.take(frame) }
 

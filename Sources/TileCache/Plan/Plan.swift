@@ -130,6 +130,11 @@ struct Plan: Sendable {
     var time: Int64 = 0
     /// Whether its demands are needs of views: those out of view since are skipped.
     var followsNeeds = false
+    /// Whether it has the maximum of pinned tiles: there may be more.
+    var cutsPins = false
+    /// Earliest retry of its failed tiles, or expiry of its ancestors, when it was installed, in nanoseconds; `.max` for
+    /// none.
+    var nextRetry = Int64.max
     /// Layers that share the workers' time, and the ends of their entries, which come one layer after the other. All
     /// other entries come behind them. Empty unless several layers need tiles.
     private(set) var lanes: [(layer: Int, end: Int)] = []

@@ -24,6 +24,9 @@ struct EntryFlags: OptionSet {
     static let expires = EntryFlags(rawValue: 1024)
     /// Stale since it has expired while it was needed. Its load is a revalidation.
     static let expired = EntryFlags(rawValue: 2048)
+    /// Was awaited, or loaded for one who waits, when the entry was last listed. Kept by the table.
+    static let awaited = EntryFlags(rawValue: 4096)
+    static let loadedForOne = EntryFlags(rawValue: 8192)
 
     /// Flags kept without pixels.
     static let remembered: EntryFlags = [.absent, .failed, .refused]
@@ -31,6 +34,8 @@ struct EntryFlags: OptionSet {
     static let ofPixels: EntryFlags = [
         .seen, .prefetched, .stale, .encodedIsSmaller, .unsaved, .holes, .expires, .expired,
     ]
+    /// Flags about what plans have to do for the tile.
+    static let ofDemand: EntryFlags = [.awaited, .loadedForOne]
     /// Flags about the time until which a tile is valid.
     static let ofExpiry: EntryFlags = [.expires, .expired]
 }
@@ -138,6 +143,16 @@ struct Entry {
     var hasAnswer: Bool { residency.isDecoded || (residency == .none && flags.contains(.absent)) }
     /// Whether it has no pixels, and no load will bring any.
     var isUnavailable: Bool { !residency.isResident && (isLost || flags.contains(.absent)) }
+    /// Whether a view, a request or a pin waits for its pixels and nothing is under way: the next plan has to see to it.
+    /// What has failed or was refused has a time of its own.
+    var isAwaited: Bool {
+        guard isKept, load == .none else { return false }
+        if residency == .compressed, needCount > 0 { return true }
+        guard flags.isDisjoint(with: [.failed, .refused]) else { return false }
+        return flags.contains(.stale) || (residency == .none && !flags.contains(.absent))
+    }
+    /// What plans have to do for it, as flags.
+    var demand: EntryFlags { isAwaited ? .awaited : isKept && load != .none ? .loadedForOne : [] }
     /// What policies see of it.
     var state: TileResidency {
         TileResidency(

@@ -35,10 +35,10 @@ extension PoolState {
         if orphans.count(1, of: token) == nil { lease(token.entry) }
     }
 
-    /// Ends leases. Above a lowered limit, evicts what they kept; the plan continues with what is left, in steps.
+    /// Ends leases. Above a lowered limit, evicts what they kept; plans continue with what is left, in steps.
     mutating func endLeases(_ tokens: some Sequence<LeaseToken>) {
         for token in tokens { release(token) }
-        if settleLimit() { effects.plans = true }
+        settleLimit()
     }
 
     /// Ends a lease, whether or not newer pixels have replaced it.

@@ -94,7 +94,11 @@ struct Ledger {
     }
 
     /// Updates `isOverLimit`.
-    mutating func noteLimit(committed: Int) { isOverLimit = committed > limit }
+    mutating func noteLimit(committed: Int) {
+        let isOver = committed > limit
+        if isOverLimit, !isOver { changes &+= 1 }
+        isOverLimit = isOver
+    }
 
     // MARK: - Decommits
 
@@ -163,7 +167,6 @@ extension PoolState {
     mutating func noteReturned() {
         guard isOverLimit else { return }
         ledger.noteLimit(committed: committedBytes)
-        if !isOverLimit { effects.plans = true }
     }
 
     mutating func notePeaks() {

@@ -1,7 +1,5 @@
 /// Requests of the pool to its owner, declared at their cause.
 struct PoolEffects: Hashable, Sendable {
-    /// Whether a new plan is required.
-    var plans = false
     /// Time of the next retry, in nanoseconds; `.max` for none.
     var replanAt = Int64.max
     /// Number of ended loads whose worker was replaced.

@@ -4,7 +4,7 @@ extension PoolState {
     mutating func set(_ allowance: PrefetchAllowance, ofLayer layer: Int) {
         layers.set(allowance, of: layer)
         // Loads that a ceiling has held back may begin.
-        effects.plans = true
+        noteDemand()
     }
 
     /// Whether a prefetch from the source may begin now. If not yet, a plan is made once it may.

@@ -52,7 +52,7 @@ extension PoolState {
         shrinkValidators()
         let hasRoom = makeRoom(for: newPlan)
         // Room is being made in steps, of which this was one.
-        if hold.isInterrupted { effects.plans = true }
+        if hold.isInterrupted { noteDemand() }
         queue.install(newPlan, hasRoom: hasRoom)
         for planned in queue.plan.keepValues {
             let number = table.find(planned.key)
@@ -216,9 +216,6 @@ extension PoolState {
         let isOutdated = load.isOutdated
         if isOutdated, !load.isRevalidation { counters.loads.outdated += 1 }
         if load.isRevalidation { count(revalidation: result, isOutdated: isOutdated) }
-        // The plan skipped a needed or pinned tile because it was being loaded.
-        let isWanted = table[number].isKept
-        if isOutdated || (answer == .cancelled && isWanted) { effects.plans = true }
         if result == .pixels, !isOutdated {
             land(load, in: number, now: now)
             set(validity, of: number)
@@ -229,18 +226,16 @@ extension PoolState {
                 note(result, load, in: number, now: now)
                 if result == .absent || result == .unchanged { set(validity, of: number) }
                 if let time = retryTime(of: number, after: result) { effects.replanAt = min(effects.replanAt, time) }
-                // Nothing else may make the plan that loads its fallback, or the next one.
-                let isLost =
-                    result.isUnavailable && (isWanted || isPlanned(table[number].key, for: .fallback, .ancestor))
-                if isLost, !table[number].residency.isResident { effects.plans = true }
             }
+            // What the plan has left out because it was being loaded, or what takes its place.
+            let isLost = isOutdated || answer == .cancelled || result.isUnavailable
+            if isLost, table[number].isKept || isPlanned(table[number].key, for: .fallback, .ancestor) { noteDemand() }
             noteNotLanded(load, result)
             forgetIfIdle(number)
         }
         notePeaks()
         settleLimit()
         if load.isWrittenOff { effects.lateWorkers += 1 }
-        if hasMorePins { effects.plans = true }
     }
 
     /// Whether the plan has a tile for one of some reasons. Its load may have begun for another one.

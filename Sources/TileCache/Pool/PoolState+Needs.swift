@@ -52,7 +52,10 @@ extension PoolState {
     ) {
         let tiles = Array(tiles.prefix(chargeNeeds(tiles.count, &needs)))
         // Without memory for all they may be the same.
-        if tiles != needs.tiles { noteNeeds() }
+        if tiles != needs.tiles {
+            noteNeeds()
+            noteDemand()
+        }
         noteIndices(of: needs)
         var entries: [EntryID] = []
         var missingSince: [Int64] = []
@@ -170,6 +173,7 @@ extension PoolState {
     mutating func clear(_ needs: inout ViewNeeds) {
         ledger.add(-needs.charged * Self.bytesPerNeed, to: .views)
         noteNeeds()
+        noteDemand()
         setLeast(0, of: &needs)
         for number in needs.entries where number != .none {
             change(number) {

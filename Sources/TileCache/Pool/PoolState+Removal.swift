@@ -4,6 +4,8 @@ extension PoolState {
     mutating func beginRemoval(ofLayer layer: Int) {
         beginInvalidation(layer: layer) { _ in true }
         layers.beginRemoval(of: layer)
+        // The next plan cancels its requests.
+        noteDemand()
     }
 
     /// Removes a layer's tiles on some pages of the table. Leased ones stay valid until they are released; those being

@@ -162,7 +162,6 @@ extension PoolState {
             return
         }
         change(ticket.entry) { $0.residency = .compressed }
-        if table[ticket.entry].needCount > 0 { effects.plans = true }
     }
 
     /// Takes a slot for a compressed tile and begins to decompress it.
@@ -186,8 +185,6 @@ extension PoolState {
     /// the caller, the tile stays compressed.
     mutating func finishPromotion(_ ticket: CodecTicket, _ result: PromotionResult = .pixels) {
         endJob(ofLayer: ticket.key.layer)
-        // The tile has to be loaded again.
-        if result != .pixels { effects.plans = true }
         let number = ticket.entry
         let isCurrent = isCurrent(ticket)
         let isPeek = ticket.slot == .none
@@ -200,8 +197,6 @@ extension PoolState {
         }
         guard !isPeek else {
             change(number) { $0.residency = .compressed }
-            // A view may need the tile by now.
-            if table[number].needCount > 0 { effects.plans = true }
             return
         }
         counters.tiers.promotions += 1

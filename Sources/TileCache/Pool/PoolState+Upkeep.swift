@@ -15,7 +15,10 @@ extension PoolState {
         }
     }
 
-    mutating func endInvalidation(layer: Int) { layers.change(layer) { $0.invalidations -= 1 } }
+    mutating func endInvalidation(layer: Int) {
+        layers.change(layer) { $0.invalidations -= 1 }
+        noteDemand()
+    }
 
     /// Whether a tile is outdated, or may be: an invalidation is marking tiles.
     func mayBeOutdated(_ number: EntryID) -> Bool {

@@ -34,6 +34,10 @@ struct PoolState: ~Copyable {
     var declared = Declared(none: PoolEffects())
     /// Number of loads, jobs of codecs, and calls of sources that have ended, and of replaced slots given back.
     private var ends: UInt64 = 0
+    /// Number of changes of the demand that no entry of the table shows.
+    private var declaredDemands: UInt64 = 0
+    /// The number of all changes when the demand was last taken.
+    private var takenDemands: UInt64 = 0
     /// The numbers of changes and of arrivals when the supply was last taken.
     private var takenSupply: (changes: UInt64, arrivals: UInt64) = (0, 0)
     /// Steps of the present hold of the lock.
@@ -127,15 +131,30 @@ struct PoolState: ~Copyable {
 
     mutating func noteNeeds() { needVersion &+= 1 }
 
+    // MARK: - Demand and supply
+
+    /// Notes that more, less or something else is wanted than the newest plan knows.
+    mutating func noteDemand() { declaredDemands &+= 1 }
+
+    /// Whether the demand has changed since it was last taken.
+    var hasDemand: Bool { declaredDemands &+ table.demands != takenDemands }
+
+    /// Takes the changes of the demand; returns whether there were some.
+    ///
+    /// The demand changes when the needed tiles of a view do, when a needed, requested or pinned tile begins to wait for
+    /// its pixels, and when a wish is declared that no entry of the table shows.
+    mutating func takeDemand() -> Bool {
+        defer { takenDemands = declaredDemands &+ table.demands }
+        return hasDemand
+    }
+
     /// Notes that something has ended that others may have waited for: a load, the work of a codec, a
     /// source's call, a lease of replaced pixels.
     ///
     /// - Parameter layer: Its layer. Default: `nil`, none in particular.
     mutating func noteEnd(ofLayer layer: Int? = nil) {
         ends &+= 1
-        // Tiles of the layer may have been passed by. What had not ended may have kept tiles from a lowered limit.
-        let isAwaited = layer.map { queue.unmet.busyLayers.contains($0) } ?? false
-        if isAwaited || isOverLimit { effects.plans = true }
+        if let layer { queue.noteFree(layer: layer) }
     }
 
     /// Whether the supply has changed since it was last taken.

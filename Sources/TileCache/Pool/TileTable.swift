@@ -9,6 +9,8 @@ struct TileTable: ~Copyable {
     private(set) var changes = StateChanges()
     /// Number of times that a tile has become evictable.
     private(set) var arrivals: UInt64 = 0
+    /// Number of times that a tile has become awaited, or its load unwanted.
+    private(set) var demands: UInt64 = 0
     /// Stamp of the last use.
     private(set) var lastStamp: UInt64 = 0
 
@@ -57,6 +59,7 @@ struct TileTable: ~Copyable {
         defer {
             assert(TileCounts(of: before) == TileCounts(of: entries[number]), "the counts have to change")
             assert(before.wantedList == entries[number].wantedList, "its list has to change")
+            assert(before.demand == entries[number].demand, "plans have to see the change")
             assert(before.state == entries[number].state, "policies have to see the change")
         }
         return body(&entries[number])
@@ -91,6 +94,7 @@ struct TileTable: ~Copyable {
     /// Moves an entry to the list that it belongs on.
     @inline(__always)
     mutating func relist(_ number: EntryID, _ layers: borrowing PoolLayers) {
+        noteDemand(number)
         let wanted = entries.pointer(number).pointee.wantedList
         guard wanted != entries.pointer(number).pointee.list else { return }
         if wanted.isEvictable, !entries.pointer(number).pointee.list.isEvictable { arrivals &+= 1 }
@@ -100,6 +104,18 @@ struct TileTable: ~Copyable {
         lists.change(number, in: entries, layers) {
             if wanted.isEvictable { $0.insert(number, in: $1) } else { $0.pushFront(number, in: $1) }
         }
+    }
+
+    /// Counts if a tile is awaited from now on, or if nobody waits for its load any more.
+    @inline(__always)
+    private mutating func noteDemand(_ number: EntryID) {
+        let demand = entries.pointer(number).pointee.demand
+        let former = entries.pointer(number).pointee.flags.intersection(.ofDemand)
+        guard demand != former else { return }
+        entries[number].flags.subtract(.ofDemand)
+        entries[number].flags.formUnion(demand)
+        let isDropped = former == .loadedForOne && entries.pointer(number).pointee.load != .none
+        if demand == .awaited || isDropped { demands &+= 1 }
     }
 
     /// Counts the first drawing of a tile; returns whether it was the first.

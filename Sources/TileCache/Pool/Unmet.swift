@@ -31,8 +31,8 @@ struct Unmet {
 
     /// The highest rank that was refused room; `nil` if none was.
     private(set) var rank: Rank?
-    /// Layers that had all their loads, or all their decoders, at work.
-    private(set) var busyLayers: Set<Int> = []
+    /// The highest rank of entries that were passed by, by their layer: it had all its loads, or decoders, at work.
+    private(set) var busyLayers: [Int: Rank] = [:]
     /// Room that needed tiles lack.
     private(set) var room = RoomLack()
     /// Least size of a slot, in bytes, that had no room, though smaller ones may have some; `.max` for none.
@@ -42,7 +42,12 @@ struct Unmet {
 
     mutating func note(_ new: Rank) { rank = max(rank ?? new, new) }
 
-    mutating func noteBusy(layer: Int) { busyLayers.insert(layer) }
+    mutating func noteBusy(layer: Int, _ rank: Rank) { busyLayers[layer] = max(rank, busyLayers[layer] ?? rank) }
+
+    /// Notes that a load or a decoder of a layer has become free: what was passed by is refused no more than room.
+    mutating func noteFree(layer: Int) {
+        if let rank = busyLayers.removeValue(forKey: layer) { note(rank) }
+    }
 
     /// Notes that a needed tile lacks room.
     ///

@@ -13,7 +13,7 @@ package struct AdaptivePolicy: PrefetchPolicy {
     private(set) var candidates: CandidateSearch
     private(set) var judgement: Judgement
     /// Whether the last plan equals the one before, and depends on nothing that changes with time.
-    package private(set) var isSettled = false
+    private var isSettled = false
 
     /// Effects in use.
     private let effects: PolicyEffects
@@ -36,7 +36,11 @@ package struct AdaptivePolicy: PrefetchPolicy {
         judgement = Judgement(effects: effects)
     }
 
-    package var isReusable: Bool { effects.contains(.reuse) }
+    package var validity: WishValidity {
+        var validity: WishValidity = isSettled ? [.onceRested, .whileStill] : .onceRested
+        if effects.contains(.reuse) { validity.insert(.whileGoingOn) }
+        return validity
+    }
 
     package var byteCount: Int { bins.byteCount + candidates.byteCount + judgement.byteCount }
 

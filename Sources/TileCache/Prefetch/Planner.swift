@@ -126,29 +126,17 @@ struct Planner: Sendable {
         return held
     }
 
-    /// Whether another plan for the same views at rest would equal the last one.
-    func isSettled(on views: [(id: Int, snapshot: ViewSnapshot)]) -> Bool {
-        allPolicies(of: views) { $0.isSettled }
-    }
-
-    /// Whether a plan holds while the views go on as before, and nothing of it is left to load. Not if it leaves needed
-    /// tiles out: these are loaded once the view slows down.
-    func isReusable(on views: [(id: Int, snapshot: ViewSnapshot)], _ plan: Plan) -> Bool {
-        !plan.leavesNeedsOut && allPolicies(of: views) { $0.isReusable }
-    }
-
-    /// Whether all policies of views satisfy a condition. Not if a view has a destination.
-    private func allPolicies(
-        of views: [(id: Int, snapshot: ViewSnapshot)],
-        satisfy condition: (any PrefetchPolicy) -> Bool
-    ) -> Bool {
-        views.allSatisfy { view in
-            guard view.snapshot.viewport != nil else { return true }
-            guard view.snapshot.destination == nil else { return false }
-            return view.snapshot.layers.allSatisfy { layer in
-                !layer.hasOwnList && policies[view.id]?[layer.id].map(condition) ?? true
+    /// How long a plan holds: as long as the wishes of all policies. It does not if a view has a destination, nor while
+    /// views go on if it leaves needed tiles out: these are loaded once the view slows down.
+    func validity(of plan: borrowing Plan, on views: [(id: Int, snapshot: ViewSnapshot)]) -> WishValidity {
+        var validity: WishValidity = [.onceRested, .whileStill, .whileGoingOn]
+        for (id, view) in views where view.viewport != nil {
+            guard view.destination == nil, !view.layers.contains(where: { $0.hasOwnList }) else { return [] }
+            for layer in view.layers {
+                if let policy = policies[id]?[layer.id] { validity.formIntersection(policy.validity) }
             }
         }
+        return plan.leavesNeedsOut ? validity.subtracting(.whileGoingOn) : validity
     }
 
     /// Orders the needed tiles of all layers by the importance that the renderer sets.

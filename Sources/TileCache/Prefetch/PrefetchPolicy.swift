@@ -134,6 +134,19 @@ extension Wishes {
     }
 }
 
+/// How long wishes hold while no tile changes: another plan would equal the last one.
+package struct WishValidity: OptionSet, Sendable {
+    package let rawValue: Int
+    package init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// Once the view has rested for seconds; not those of an oracle, which knows when it will move.
+    package static let onceRested = WishValidity(rawValue: 1)
+    /// While the view stands still, at any time, without loads in flight.
+    package static let whileStill = WishValidity(rawValue: 2)
+    /// While the view goes on as before (`PlannedFrame`), and nothing of them is left to load.
+    package static let whileGoingOn = WishValidity(rawValue: 4)
+}
+
 /// A source of prefetches for one layer in one view. Observes it, and says which tiles to load or keep.
 ///
 /// Policies are pure values: equal observations give equal wishes.
@@ -141,15 +154,8 @@ package protocol PrefetchPolicy: Sendable {
     /// Whether its wishes come before missing needed tiles. Default: false.
     var goesFirst: Bool { get }
 
-    /// Whether its wishes change while a view is at rest, as those of an oracle do. Default: false.
-    var changesAtRest: Bool { get }
-
-    /// Whether another plan for the same view and residency would equal the last one. This holds at any time, without
-    /// loads in flight. Default: false.
-    var isSettled: Bool { get }
-
-    /// Whether its wishes hold while the view goes on as before, and nothing of them is left to load. Default: false.
-    var isReusable: Bool { get }
+    /// How long its last wishes hold while no tile changes. Default: once the view has rested.
+    var validity: WishValidity { get }
 
     /// Bytes learned, beyond those of a new policy. Default: 0.
     var byteCount: Int { get }
@@ -169,9 +175,7 @@ package protocol PrefetchPolicy: Sendable {
 
 extension PrefetchPolicy {
     package var goesFirst: Bool { false }
-    package var changesAtRest: Bool { false }
-    package var isSettled: Bool { false }
-    package var isReusable: Bool { false }
+    package var validity: WishValidity { .onceRested }
     package var byteCount: Int { 0 }
     package mutating func reset() {}
     package var learned: SessionSamples? { nil }
@@ -207,7 +211,7 @@ extension PlanTarget {
 /// Prefetches nothing.
 package struct NoPrefetch: PrefetchPolicy {
     package init() {}
-    package var isSettled: Bool { true }
+    package var validity: WishValidity { [.onceRested, .whileStill] }
     package mutating func observe(_ frame: FrameObservation) {}
     package mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {}
 }

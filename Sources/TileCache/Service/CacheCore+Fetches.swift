@@ -42,8 +42,6 @@ extension CacheCore {
             if let record {
                 state.endNeed(of: record)
                 state.pool.note(-Fetches.bytesPerFetch, in: .views)
-                // The next plan cancels its load.
-                state.effects.plans = true
             }
             return (isCancelled, record)
         }
@@ -101,8 +99,7 @@ extension CoreState {
             return .failure(.refused)
         }
         let number = pool.entry(for: key)
-        if number != .none { beginNeed(of: number, isMargin: isMargin) }
-        effects.plans = true
+        if number != .none { beginNeed(of: number, isMargin: isMargin) } else { pool.noteDemand() }
         return .success(
             fetches.add(Fetches.Record(key: key, entry: number, isMargin: isMargin, since: now, handler: handler))
         )
@@ -137,7 +134,7 @@ extension CoreState {
     /// What had expired at the time of the request is not: it comes once it has been revalidated. During an invalidation
     /// of the layer only new pixels are known: all else may be from before.
     private mutating func fetchOutcome(of key: TileKey, since: Int64) -> FetchOutcome? {
-        if pool.expire(key, now: since) { effects.plans = true }
+        pool.expire(key, now: since)
         let number = pool.table.find(key)
         guard number != .none else { return nil }
         let entry = pool.table[number]

@@ -138,8 +138,6 @@ extension CacheCore {
             guard var view = state.views[id].take() else { return nil }
             for index in view.model.layers.indices { state.pool.clear(&view.model.layers[index].needs) }
             state.views.close(view, at: id)
-            // The next plan cancels loads for this view alone.
-            state.effects.plans = true
             return view
         }
         withExtendedLifetime(gone) {}
@@ -168,7 +166,7 @@ extension CacheCore {
         }
         if read({ $0.views[place]?.serial != set.serial }) { removePolicies(ofView: set.serial) }
         // After the policies: a plan without them would prefetch nothing. A new view has no needs yet.
-        if !set.isNew { perform { $0.effects.plans = true } }
+        if !set.isNew { perform { $0.pool.noteDemand() } }
     }
 
     /// Replaces a part of a view's record; releases the old one outside of the lock.
@@ -211,13 +209,11 @@ extension CoreState {
     /// Whether an update requires a plan. Not if the view is at rest. Nor if nothing is in flight or has changed since
     /// the newest plan, and that plan is final for a view that stands still, or holds for one that goes on.
     borrowing func wantsPlan(for view: borrowing ViewRecord, now: Int64) -> Bool {
+        guard view.model.restTime > now else { return false }
         let isUnderWay = view.model.hasMoved || view.model.isHeadingElsewhere(at: now)
-        if !isUnderWay, view.model.hasRested(at: now) { return false }
         // Diagnostics require the expected rectangle.
         guard pool.loads.count == 0, !view.isDiagnosed(at: now), let newest = planning.newest else { return true }
-        if newest.isSettled, !isUnderWay { return !pool.counters.isUnchanged(since: newest.counters) }
-        // With refusals: an entry that was short of room is left to load.
-        return !newest.holds(in: pool) || !view.model.goesOn(at: now)
+        return !newest.holds(for: view.model, at: now, isStill: !isUnderWay, in: pool)
     }
 
     /// Whether a plan would use a change of the supply. At rest only needed and requested tiles count: prefetches would evict
@@ -225,6 +221,8 @@ extension CoreState {
     ///
     /// - Parameter rank: The least rank of refused tiles that it is worth a plan for.
     borrowing func asksForSupply(of rank: Unmet.Rank, now: () -> Int64) -> Bool {
+        // A plan returns memory above a lowered limit, or of removed layers, in steps, and the next pins follow the last.
+        if rank == .extra, pool.isOverLimit || pool.slots.haveRemains || pool.hasMorePins { return true }
         // The plan being made entered nothing after its beginning.
         if planning.isMaking, hasMissingEntries { return true }
         guard let refused = pool.queue.unmet.rank else { return false }
@@ -236,21 +234,24 @@ extension CoreState {
 
     /// Requests the plan that may end a lack of what a plan was refused, if nothing else will.
     mutating func settleLack(now: Int64) {
-        let unmet = pool.queue.unmet
-        guard unmet.rank == .needed || !unmet.busyLayers.isEmpty else { return }
-        if hasCrowdedView() { effects.plans = true }
-        if unmet.rank == .needed { planAtNextMeasuring() }
+        guard pool.queue.unmet.rank == .needed else { return }
+        if hasCrowdedView() { ask(forPlanAt: now, now: now) }
+        planAtNextMeasuring()
         planAtRest(now: now)
     }
 
     /// Requests a plan for when all views have rested, if needed tiles lack room: fallbacks evict nothing then.
     mutating func planAtRest(now: Int64) {
         guard pool.queue.unmet.rank == .needed, !pool.queue.plan.isAtRest else { return }
-        let time = restTime
-        if time > now, time < .max, due.askPlan(at: time) { effects.setsTimer = true }
+        ask(forPlanAt: restTime, now: now)
     }
 
-    /// When all views will have rested, if none moves; `.max` if one is moving, `.min` without views.
+    /// Requests a plan at a time, at once if it is past.
+    private mutating func ask(forPlanAt time: Int64, now: Int64) {
+        if time <= now { pool.noteDemand() } else if due.askPlan(at: time) { effects.setsTimer = true }
+    }
+
+    /// When all views will have rested, if none moves; `.min` without views.
     private var restTime: Int64 {
         var time = Int64.min
         for place in views.indices { time = max(time, views[place]?.model.restTime ?? .min) }

@@ -6,7 +6,7 @@ extension CacheCore {
         perform { state in
             guard !state.isShutDown, var view = state.views[id].take() else { return }
             defer { state.views[id] = view }
-            if view.model.setLevelBias(bias, now: now, pool: &state.pool) { state.effects.plans = true }
+            _ = view.model.setLevelBias(bias, now: now, pool: &state.pool)
         }
     }
 

@@ -177,7 +177,6 @@ extension CacheCore {
             }
         }
         let requested = perform { state -> Set<TileKey> in
-            state.effects.plans = true
             guard state.record(of: layer) != nil else { return [] }
             state.pool.endInvalidation(layer: layer.index)
             return state.fetches.tiles(ofLayer: layer.index)
@@ -206,12 +205,7 @@ extension CacheCore {
     }
 
     func trim(toBytes bytes: Int) {
-        while perform({ state in
-            let goesOn = state.pool.trim(toBytes: max(bytes, 0), steps: PoolState.stepsAtOnce)
-            // Needed tiles may have been evicted too.
-            if !goesOn { state.effects.plans = true }
-            return goesOn
-        }) {}
+        while perform({ $0.pool.trim(toBytes: max(bytes, 0), steps: PoolState.stepsAtOnce) }) {}
     }
 
     func setByteLimit(_ bytes: Int) {
@@ -238,7 +232,6 @@ extension CacheCore {
         limitStoresLater()
         let views = read { $0.views.count }
         for place in 0..<views { perform { $0.refit(view: place, now: now) } }
-        perform { $0.effects.plans = true }
     }
 
     /// Makes codecs for the largest compressible tile, as many as the limit allows.

@@ -34,7 +34,7 @@ extension CacheCore {
                 state.watchStarvedLayers(at: now, lendingAfter: lendingTime, atLeast: wait)
             }
             // The next plan wakes the workers.
-            if loads + decodes.count > 0 { state.effects.plans = true }
+            if loads + decodes.count > 0 { state.pool.noteDemand() }
         }
     }
 

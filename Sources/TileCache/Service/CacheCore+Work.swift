@@ -277,7 +277,6 @@ extension CacheCore {
             let save = notes.flatMap { state.queueSave(ticket, result, took: took, $0, from: store) }
             if isStale, result == .pixels, state.pool.isNeeded(ticket.key) {
                 state.pool.expire(ticket.key, now: now)
-                state.effects.plans = true
             }
             return save
         }

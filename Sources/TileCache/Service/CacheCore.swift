@@ -109,11 +109,10 @@ final class CacheCore: Sendable {
         let input = perform { state -> PlanInput? in
             guard !state.isShutDown else { return nil }
             let now = MonotonicTime.bounded(clock())
-            if state.finishRemovals(now: now) { state.effects.plans = true }
+            let isReleasing = state.finishRemovals(now: now)
             state.planning.begin()
             let isSettling = state.pool.settleLimit()
-            // A lowered limit may require more steps, and pins may still have to be entered.
-            if state.enterMissing(now: now) || isSettling { state.effects.plans = true }
+            let isEntering = state.enterMissing(now: now)
             if !state.asked.isEmpty { state.pruneAsked() }
             state.enterFetches()
             var views: [(id: Int, snapshot: ViewSnapshot)] = []
@@ -125,8 +124,9 @@ final class CacheCore: Sendable {
                 views.append((serial, snapshot))
             }
             views.sort { $0.id < $1.id }
-            // The plan being made uses all that there is by now.
-            _ = state.pool.takeSupply()
+            // The plan being made uses all that there is by now. It may be one step of many.
+            _ = (state.pool.takeDemand(), state.pool.takeSupply())
+            if isReleasing || isSettling || isEntering { state.pool.noteDemand() }
             let watched = state.views.compactMap { $0?.isDiagnosed(at: now) == true ? $0?.serial : nil }
             return PlanInput(
                 views: views,
@@ -178,8 +178,7 @@ final class CacheCore: Sendable {
             let learned = planner.trimPolicies(toBytes: Self.policyBytes(ofLimit: input.byteLimit), of: input.views)
             let made = FinishedPlan(
                 counters: input.counters,
-                isSettled: planner.isSettled(on: input.views),
-                isReusable: planner.isReusable(on: input.views, plan)
+                validity: planner.validity(of: plan, on: input.views)
             )
             return (plan, made, expected, learned)
         }
@@ -187,17 +186,19 @@ final class CacheCore: Sendable {
         // Rounded, so that slow growth seldom needs a charge.
         let policyBytes = (learned + 16383) & ~16383
         let isCounted = perform { state -> Bool in
-            if state.planning.end(made) { state.effects.plans = true }
+            let hasWaitingRemoval = state.planning.end(made)
             let growth = policyBytes - state.pool.ledger[.policies]
             let isCounted = state.pool.charge(growth, to: .policies, inSteps: true)
             state.pool.install(plan, now: clock())
             // What has no entry of the table yet is not in the plan.
             if state.hasMissingEntries { state.pool.queue.noteUnmet() }
             _ = state.pool.takeSupply()
+            // Drops the plan, whose entries name the layers by their indices.
+            if hasWaitingRemoval { state.freeRemovedLayers(now: context.now) }
             // Without room for its entries no worker would.
             state.settleLack(now: context.now)
             let settles = plan.leavesNeedsOut ? context.now + Int64(MotionEstimate.staleAfter * 1e9) : .max
-            let next = min(settles, state.pool.queue.nextRetry, input.nextExpiry)
+            let next = min(settles, state.pool.queue.plan.nextRetry, input.nextExpiry)
             if state.due.setPlan(at: next) { state.effects.setsTimer = true }
             state.watchStarvedLayers(at: clock(), lendingAfter: stuckLoadTime / Self.lendingShare)
             state.times.set(wished: wished)
@@ -264,7 +265,7 @@ final class CacheCore: Sendable {
         let now = clock()
         let due = perform { state in
             let due = state.due.takeDue(now: now)
-            if due.plan { state.effects.plans = true }
+            if due.plan { state.pool.noteDemand() }
             return due
         }
         if due.watch { watch() }

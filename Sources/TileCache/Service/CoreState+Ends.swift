@@ -30,7 +30,7 @@ extension CoreState {
                 changeAsked { asked, _ in asked.removeAll { $0.key == ticket.key } }
             } else if asked.contains(where: { $0.key == ticket.key && !$0.needsSource }) {
                 // Cancelled before it was asked for. For the ceilings, it waits until they allow its source.
-                effects.plans = true
+                pool.noteDemand()
             }
         }
         if result == .pixels || result == .unchanged || result == .absent { noteReady(ticket.key) }

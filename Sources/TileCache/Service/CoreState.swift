@@ -168,7 +168,6 @@ struct CoreState: ~Copyable {
     mutating func refitShort(now: Int64) {
         for place in views.indices where views[place]?.model.shortfallBytes ?? 0 > 0 {
             refit(view: place, now: now)
-            effects.plans = true
         }
     }
 
@@ -188,10 +187,12 @@ struct CoreState: ~Copyable {
 
     /// Enters needed and pinned tiles that the table had no room for. Returns whether more steps would help.
     mutating func enterMissing(now: Int64) -> Bool {
+        // A view whose tiles are all there keeps its level, unless it takes room that others lack.
+        let isLacking = pool.queue.unmet.rank == .needed
         for place in views.indices {
             let isTruncated = views[place]?.model.isTruncated == true && !pool.isOverLimit
             let mayBecomeFiner = views[place]?.model.mayBecomeFiner(pool) == true
-            if isTruncated || mayBecomeFiner || views[place]?.model.isCrowded(&pool) == true {
+            if isTruncated || mayBecomeFiner || (isLacking && views[place]?.model.isCrowded(&pool) == true) {
                 refit(view: place, now: now)
             }
             guard views[place]?.model.layers.contains(where: { $0.needs.isIncomplete }) == true,

@@ -37,20 +37,15 @@ struct ReadyCall: Sendable {
 
 extension CoreState {
     /// Whether there may be effects to drain.
-    var hasEffects: Bool { declared.exists || pool.hasEffects || pool.hasSupply }
+    var hasEffects: Bool { declared.exists || pool.hasEffects || pool.hasDemand || pool.hasSupply }
 
     /// Drains the declared effects and selects the workers to wake.
-    ///
-    /// Here alone it is decided whether a change of the supply is worth a plan.
     mutating func drainEffects(now: () -> Int64) -> Effects {
-        if let rank = pool.takeSupply() {
-            if !layers.removed.isEmpty { freeRemovedLayers(now: now()) }
-            // A plan returns memory of removed layers, in steps.
-            if asksForSupply(of: rank, now: now) || pool.slots.haveRemains { effects.plans = true }
-        }
+        if pool.hasSupply, !layers.removed.isEmpty { freeRemovedLayers(now: now()) }
         let ofPool = pool.takeEffects()
         workers.noteLate(ofPool.lateWorkers)
         noteDrawn(ofPool.drawn)
+        let plans = takesPlan(now: now)
         if ofPool.keepsMore {
             for place in views.indices where views[place]?.sparesRoom == true { callBack(view: place) }
         }
@@ -66,8 +61,15 @@ extension CoreState {
             drained.workers += workers.takeIdle(atMost: min(drained.wakes, pool.queue.rest + saves.readyCount))
         }
         // Requests before the plan is made are merged.
-        drained.plans = (drained.plans || ofPool.plans) && planning.queue()
+        drained.plans = plans && planning.queue()
         return drained
+    }
+
+    /// Whether another plan would help: the demand has changed, or the supply of what the plan was refused. Here alone
+    /// it is decided.
+    private mutating func takesPlan(now: () -> Int64) -> Bool {
+        let (hasDemand, supply) = (pool.takeDemand(), pool.takeSupply())
+        return hasDemand || (supply.map { asksForSupply(of: $0, now: now) } ?? false)
     }
 
     /// Calls the handlers of views that would draw a part of a ready tile.

@@ -36,8 +36,6 @@ extension CoreState {
         loseSaves { $0.layer == id }
         if let tiers = record.tiers { stores.close(tiers) }
         layers.beginRemoval(of: id.index)
-        // The next plan cancels its requests.
-        effects.plans = true
         return record
     }
 
@@ -55,8 +53,6 @@ extension CoreState {
             var hasRoom = false
             for index in layers.removed where pool.finishRemoval(ofLayer: index) {
                 hasRoom = true
-                // The plan is dropped, and with it the needs of other layers.
-                effects.plans = true
                 let (bytes, spare) = layers.finishRemoval(of: index)
                 pool.note(-bytes, in: .layers)
                 if let spare { effects.unmapped.append(spare) }
@@ -84,11 +80,7 @@ extension CacheCore {
         // Stores and sources that no other layer has may have ended.
         noteHeldMemory()
         fitCodecs()
-        perform { state in
-            state.refitShort(now: now)
-            // A plan that was made meanwhile did not find the room.
-            state.effects.plans = true
-        }
+        perform { $0.refitShort(now: now) }
     }
 
     /// Returns whether the layer was there.

@@ -126,11 +126,12 @@ extension CacheCore {
                 let others = state.pins.byteCount(without: layer.index, in: state.pool)
                 guard state.pins.version(of: layer.index) == found.version, others <= found.others else { return false }
                 state.pins.add(new, to: all, of: layer.index)
+                // Some may find no room in the table.
+                state.pool.noteDemand()
                 return true
             }
         }
         while perform({ $0.pins.enter(in: &$0.pool) }) {}
-        perform { $0.effects.plans = true }
     }
 
     /// Unpins tiles.
@@ -167,11 +168,7 @@ extension CacheCore {
             }
         }
         let now = clock()
-        perform { state in
-            state.refitShort(now: now)
-            // Other tiles may have room now.
-            state.effects.plans = true
-        }
+        perform { $0.refitShort(now: now) }
     }
 
     /// The pyramid of a layer whose tiles are to be pinned.
@@ -204,9 +201,9 @@ extension CacheCore {
                         left -= own
                     }
                 }
+                state.pool.noteDemand()
             }
         }
-        perform { $0.effects.plans = true }
     }
 }
 

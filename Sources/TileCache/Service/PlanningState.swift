@@ -34,14 +34,16 @@ struct PlanningState: Sendable {
 struct FinishedPlan: Sendable {
     /// Counters of the pool before it.
     var counters: PoolCounters
-    /// Whether views at rest need no other one until the counters change.
-    var isSettled: Bool
-    /// Whether views that go on as before need no other one until the counters change.
-    var isReusable: Bool
+    var validity: WishValidity
 
-    /// Whether it holds for views that go on as before: nothing of it is left to load, and nothing has been loaded,
-    /// needed or refused since. Callers check that no load is in flight.
-    func holds(in pool: borrowing PoolState) -> Bool {
-        isReusable && pool.queue.isDone && pool.counters == counters
+    /// Whether another plan for a view would change nothing: nothing has been loaded or needed since. For one that
+    /// goes on, nothing of this plan may be left to load either, or have been refused since. Callers check that no load is
+    /// in flight.
+    ///
+    /// - Parameter isStill: Whether the view stands still.
+    func holds(for view: borrowing ViewModel, at now: Int64, isStill: Bool, in pool: borrowing PoolState) -> Bool {
+        if isStill, validity.contains(.whileStill) { return pool.counters.isUnchanged(since: counters) }
+        return validity.contains(.whileGoingOn) && pool.queue.isDone && pool.counters == counters
+            && view.goesOn(at: now)
     }
 }

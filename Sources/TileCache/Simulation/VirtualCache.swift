@@ -180,12 +180,13 @@ package final class VirtualCache {
     /// under way.
     package func isResting(view: Int, at now: Int64) -> Bool {
         views[view].hasRested(at: now, for: 3_000_000_000) && work.count == 0 && coverage.missingTiles == 0
-            && now < replanAt && !planner.policies[view, default: [:]].values.contains { $0.changesAtRest }
+            && now < replanAt
+            && planner.policies[view, default: [:]].values.allSatisfy { $0.validity.contains(.onceRested) }
     }
 
     /// Whether a frame needs no plan, since the view goes on as in the newest one, of which nothing is left to load.
     private func isPlanReused(by view: ViewModel, at now: Int64) -> Bool {
-        work.count == 0 && now < replanAt && view.goesOn(at: now) && newest?.holds(in: pool) ?? false
+        work.count == 0 && now < replanAt && newest?.holds(for: view, at: now, isStill: false, in: pool) ?? false
     }
 
     /// Makes a plan; returns whether another one would equal it.
@@ -226,18 +227,17 @@ package final class VirtualCache {
         let plan = planner.makePlan(of: snapshots, context: context)
         let made = FinishedPlan(
             counters: counters,
-            isSettled: planner.isSettled(on: snapshots),
-            isReusable: planner.isReusable(on: snapshots, plan)
+            validity: planner.validity(of: plan, on: snapshots)
         )
         newest = made
         pool.install(plan, now: now)
-        nextExpiry = min(nextExpiry, pool.queue.nextRetry)
+        nextExpiry = min(nextExpiry, pool.queue.plan.nextRetry)
         if measuresPlans {
             planMicroseconds = Double(MonotonicTime.ofThread.nanoseconds - start) / 1000
             let needed = views.reduce(0) { $0 + $1.layers.reduce(0) { $0 + $1.needs.tiles.count } }
             maximumNeededTiles = max(maximumNeededTiles, needed)
         }
-        return made.isSettled
+        return made.validity.contains(.whileStill)
     }
 
     private func startJobs(now: Int64) {

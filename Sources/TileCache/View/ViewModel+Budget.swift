@@ -56,6 +56,23 @@ extension ViewModel {
         return share
     }
 
+    /// Bytes of the tiles of a level under a viewport, if their number alone tells that they exceed a budget.
+    func bytes(
+        beyond budget: Int,
+        layer index: Int,
+        level: Int,
+        _ viewport: TileViewport,
+        _ pool: borrowing PoolState
+    ) -> Int? {
+        let layer = layers[index].layer
+        // What pinned tiles have does not count. Tiles under a turned view have to be listed to be counted.
+        guard budget < .max, pool.layers[layer].pinnedBytes == 0 else { return nil }
+        let cover = ViewportCover(pyramid: layers[index].pyramid, viewport: viewport, levelIndex: level)
+        guard cover.range != nil else { return nil }
+        let bytes = cover.tileCount * pool.slotBytes(ofLayer: layer)
+        return bytes > budget ? bytes : nil
+    }
+
     /// Level of a layer whose tiles have room at the destination; those of a finer one would be loaded in vain. `nil`
     /// without a destination, or if levels do not depend on the room.
     ///

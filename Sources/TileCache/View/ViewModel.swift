@@ -42,17 +42,15 @@ struct ViewModel: Sendable {
         self.fitsBudget = fitsBudget
     }
 
-    /// Whether the view has rested so long that a further plan would change nothing.
-    ///
-    /// - Parameter span: In nanoseconds. Default: a second.
-    func hasRested(at now: Int64, for span: Int64 = restSpan) -> Bool { !hasMoved && now - lastMoved >= span }
+    /// Whether the view has not moved for a time, in nanoseconds.
+    func hasRested(at now: Int64, for span: Int64) -> Bool { now - lastMoved >= span }
 
     /// Nanoseconds without a movement after which a view rests.
     static let restSpan: Int64 = 1_000_000_000
 
-    /// When the view, if it is not moved, has rested and its destination is not ahead; `.max` if it is moving.
+    /// When the view, if it is not moved, has rested so long that a further plan would change nothing, and its
+    /// destination is not ahead.
     var restTime: Int64 {
-        guard !hasMoved else { return .max }
         let rested = MonotonicTime.bounded(lastMoved) + Self.restSpan
         guard let destination, destination.viewport.isDrawable, destination.viewport != viewport else { return rested }
         return max(rested, destination.time.nanoseconds)
@@ -202,9 +200,14 @@ struct ViewModel: Sendable {
         layers[index].importance = []
         let gaveWay = layers[index].gaveWay
         layers[index].gaveWay = false
+        let budget = fitsBudget ? budget(ofLayer: layers[index].layer, share: share, pool) : .max
+        // Before the tiles are listed: under a small limit most lists are for levels that have no room.
+        while level > 0, let bytes = bytes(beyond: budget, layer: index, level: level, viewport, pool) {
+            shortfallBytes = max(shortfallBytes, bytes)
+            level -= 1
+        }
         var isSame = collect(layer: index, level: level, viewport)
         if fitsBudget {
-            let budget = budget(ofLayer: layers[index].layer, share: share, pool)
             while true {
                 let tiles = isSame ? layers[index].needs.tiles : scratch
                 let bytes = pool.bytes(toLoad: tiles, ofLayer: layers[index].layer, within: budget)

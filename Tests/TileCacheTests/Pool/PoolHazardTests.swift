@@ -209,10 +209,10 @@ import Testing
         small.install([small.demand(key(20))])
         let job = small.pool.nextJob(now: small.now)
         #expect(job == nil)
-        _ = small.pool.takeEffects()
+        _ = small.pool.takeSupply()
         small.pool.finishDecommits(leaving)
-        let effects = small.pool.takeEffects()
-        #expect(effects.plans && !small.isOverLimit && small.committedBytes == 4 * TilePool.tileBytes)
+        let supply = small.pool.takeSupply()
+        #expect(supply == .extra && !small.isOverLimit && small.committedBytes == 4 * TilePool.tileBytes)
         small.load(20)
         #expect(small.resident.count == 4)
     }
@@ -316,8 +316,8 @@ import Testing
         other.pool.setByteLimit(6 * TilePool.tileBytes)
         #expect(isCharged && other.isOverLimit)
         other.pool.note(-8 * TilePool.tileBytes, in: .stores)
-        let (hasRoom, plans) = (other.pool.charge(100, to: .views), other.pool.takeEffects().plans)
-        #expect(hasRoom && plans && !other.isOverLimit)
+        let (hasRoom, supply) = (other.pool.charge(100, to: .views), other.pool.takeSupply())
+        #expect(hasRoom && supply == .extra && !other.isOverLimit)
     }
 
     @Test func pixelsWithoutAPlaceAreNoPixels() throws {

@@ -112,16 +112,15 @@ extension PoolModel {
             flights[id] = nil
             let isNeeded = needed.contains(flight.key)
             let (isLate, wasOver) = (pool.loads[id]?.isWrittenOff == true, pool.isOverLimit)
-            let isBusy = pool.queue.unmet.busyLayers.contains(flight.key.layer)
-            _ = pool.takeSupply()
+            _ = (pool.takeDemand(), pool.takeSupply())
             let leavesNothing = content[flight.key] == nil || result == .absent
             let isLost = result.isUnavailable && isNeeded && leavesNothing
             pool.finishLoad(id, result, now: now)
             let effects = pool.takeEffects()
-            let plans =
-                isLost || flight.isOutdated || (result == .cancelled && isNeeded) || pool.hasMorePins
-                || wasOver || isBusy
-            try require(effects.plans == plans, "a plan: \(effects.plans), not \(plans)")
+            let isDemand = isLost || (isNeeded && (flight.isOutdated || result == .cancelled))
+            let hasDemand = pool.takeDemand()
+            // Above a lowered limit needed tiles are evicted, too.
+            try require(hasDemand == isDemand || (hasDemand && wasOver), "a demand: \(hasDemand), not \(isDemand)")
             try require(pool.takeSupply() != nil, "the end of a load has gone unnoticed")
             try require(effects.lateWorkers == (isLate ? 1 : 0), "\(effects.lateWorkers) late workers")
             let number = pool.table.find(flight.key)
@@ -224,9 +223,9 @@ extension PoolModel {
                 if isCurrent { currentWork[key] = nil }
                 try require(stamps(in: work.ticket.form.block) == [work.stamp], "its block was taken")
                 let isNeeded = isCurrent && views.contains { $0.entered.contains(key) }
-                let isAwaited = isAwaited(key.layer)
+                _ = pool.takeDemand()
                 pool.finishStore(work.ticket)
-                try require(pool.takeEffects().plans == (isNeeded || isAwaited), "whether a view waits for it")
+                try require(pool.takeDemand() == isNeeded, "whether a view waits for it")
             }
         case .promotion:
             let isIntact = !random.oneIn(6)
@@ -242,14 +241,14 @@ extension PoolModel {
                     try require(found == [work.stamp], "its block was taken")
                 }
                 try write(work.stamp, to: range)
-                let wasOver = pool.isOverLimit
                 if work.isDecoding { pool.finishDecode(work.ticket) }
-                let isMet = (wasOver && !pool.isOverLimit) || isAwaited(key.layer)
+                let isNeeded = isCurrent && needed.contains(key)
+                _ = pool.takeDemand()
                 let isDecoded = work.ticket.form.isEncoded && random.oneIn(2)
                 let result = isIntact ? PromotionResult.pixels : isDecoded ? .undecodable : .damaged
                 if isCurrent { count(result) }
                 pool.finishPromotion(work.ticket, result)
-                try require(pool.takeEffects().plans == (!isIntact || isMet), "a lost tile is loaded again")
+                try require(pool.takeDemand() == (isNeeded && !isIntact), "a lost tile is loaded again")
             }
         case .peek:
             let isDecoded = work.ticket.form.isEncoded && random.oneIn(2)
@@ -258,18 +257,15 @@ extension PoolModel {
             try perform("the end of a look", removing: result == .pixels ? .evictable : .also(key)) {
                 if isCurrent { currentWork[key] = nil }
                 let isNeeded = isCurrent && views.contains { $0.entered.contains(key) }
-                let isAwaited = isAwaited(key.layer)
+                _ = pool.takeDemand()
                 pool.finishPromotion(work.ticket, result)
-                let plans = isNeeded || isAwaited || result != .pixels
-                try require(pool.takeEffects().plans == plans, "whether a view waits for it")
+                let isWanted = result == .pixels ? isNeeded : isCurrent && needed.contains(key)
+                try require(pool.takeDemand() == isWanted, "whether a view waits for it")
                 let isThere = pool.residency(of: key) == .compressed
                 try require(!isCurrent || isThere == (result == .pixels), "a look changed the tile")
             }
         }
     }
-
-    /// Whether a lowered limit, or a tile of a layer that was passed by, waits for the end of a codec's work.
-    private func isAwaited(_ layer: Int) -> Bool { pool.isOverLimit || pool.queue.unmet.busyLayers.contains(layer) }
 
     private func count(_ result: PromotionResult) {
         switch result {

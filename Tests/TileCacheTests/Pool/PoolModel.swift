@@ -155,13 +155,9 @@ final class PoolModel {
     }
 
     func letGo(_ index: Int) throws {
-        let wasOver = pool.isOverLimit
-        _ = pool.takeEffects()
         let memory = leaving.remove(at: index)
         _ = pool.takeSupply()
         pool.finishDecommits([memory])
-        let plans = pool.takeEffects().plans
-        try require(plans == (wasOver && !pool.isOverLimit), "a plan with the room: \(plans)")
         try require(pool.takeSupply() != nil, "memory has gone unnoticed")
     }
 

@@ -43,9 +43,9 @@ import Testing
         small.install([small.wish(9, 1)])
         let ticket = try #require(small.beginLoad())
         small.install([PlanEntry(key: key(9), value: .infinity, reason: .fallback)])
-        _ = small.pool.takeEffects()
+        _ = small.pool.takeDemand()
         small.end(ticket, result)
-        let plans = small.pool.takeEffects().plans
+        let plans = small.pool.takeDemand()
         #expect(plans == (result == .absent))
     }
 
@@ -59,9 +59,9 @@ import Testing
         small.need([1], &needs)
         small.install([small.demand(key(1))])
         let ticket = try #require(small.beginLoad())
-        _ = small.pool.takeEffects()
+        _ = small.pool.takeDemand()
         small.end(ticket, result)
-        let plans = small.pool.takeEffects().plans
+        let plans = small.pool.takeDemand()
         #expect(plans == result.isUnavailable)
     }
 

@@ -67,10 +67,10 @@ import Testing
         if isNeeded { small.need([0], &needs) }
         small.install([small.demand(key(0))])
         let ticket = try #require(small.beginLoad())
-        _ = small.pool.takeEffects()
+        _ = (small.pool.takeEffects(), small.pool.takeDemand())
         small.end(ticket, .failed(isPermanent: true, retryAfter: nil))
-        let effects = small.pool.takeEffects()
-        #expect(effects.plans == isNeeded && effects.replanAt == .max)
+        let (effects, hasDemand) = (small.pool.takeEffects(), small.pool.takeDemand())
+        #expect(hasDemand == isNeeded && effects.replanAt == .max)
     }
 
     // MARK: - Refused memory

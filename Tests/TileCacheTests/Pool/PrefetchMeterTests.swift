@@ -90,7 +90,8 @@ import Testing
         #expect(small.resident == [0, 1])
         // A higher ceiling counts what has begun.
         small.pool.set(.priced(PrefetchTerms(requestsPerMinute: 3)), ofLayer: 0)
-        #expect(effects(small).plans)
+        let hasDemand = small.pool.takeDemand()
+        #expect(hasDemand)
         small.install((0..<5).map { small.wish($0, 1) })
         small.runPlan()
         #expect(small.resident == [0, 1, 2])

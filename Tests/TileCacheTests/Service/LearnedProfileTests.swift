@@ -95,7 +95,7 @@ import Testing
         #expect(steps.runAll())
         meanwhile = { view.layers = [layers[1]] }
         // A plan is queued as soon as the first thread has set the layers.
-        cache.core.lock.withLock { $0.effects.plans = true }
+        cache.core.lock.withLock { $0.pool.noteDemand() }
         view.layers = [layers[0]]
         #expect(view.layers == [layers[1]])
         #expect(cache.learnedProfile(of: layers[0]) == nil && cache.learnedProfile(of: layers[1]) != nil)

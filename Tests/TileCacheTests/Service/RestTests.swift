@@ -60,11 +60,7 @@ import Testing
         let views = (0..<2).map { _ in ServiceSetup.quiet(scene.cache, [layer]) }
         defer { withExtendedLifetime(views) {} }
         for view in views { view.update(ServiceSetup.viewport(900, 900)) }
-        // They are not known to rest yet.
-        #expect(!haveRested(after: 2 * second))
-        views[0].update(ServiceSetup.viewport(900, 900))
-        #expect(!haveRested(after: 2 * second))
-        views[1].update(ServiceSetup.viewport(900, 900))
+        // Also if they are drawn no more.
         #expect(!haveRested(after: second - 1) && haveRested(after: second))
         let later = MonotonicTime(nanoseconds: start + 5 * second)
         let far = ViewportDestination(viewport: ServiceSetup.viewport(3000, 3000), time: later)
@@ -134,7 +130,7 @@ import Testing
 /// Skips all needed tiles in plans until a time.
 private struct HesitantPolicy: PrefetchPolicy {
     let until: Int64
-    var isSettled: Bool { true }
+    var validity: WishValidity { [.onceRested, .whileStill] }
 
     init(until time: Int64) { until = time }
 

@@ -34,7 +34,7 @@ import Testing
     /// Plans the level four coarser before all needed tiles.
     private struct CoarserFirst: PrefetchPolicy {
         var goesFirst: Bool { true }
-        var isSettled: Bool { true }
+        var validity: WishValidity { [.onceRested, .whileStill] }
 
         mutating func observe(_ frame: FrameObservation) {}
 

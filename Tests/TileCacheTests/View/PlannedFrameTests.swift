@@ -158,6 +158,8 @@ private struct StillPolicy: PrefetchPolicy {
     let isReusable: Bool
     var leavesNeedsOut = false
 
+    var validity: WishValidity { isReusable ? [.onceRested, .whileGoingOn] : .onceRested }
+
     mutating func observe(_ frame: FrameObservation) {}
 
     mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {

@@ -28,9 +28,9 @@ import Testing
         var view = try model()
         let milliseconds: Int64 = 1_000_000
         _ = view.update(ServiceSetup.viewport(900, 900), now: 0, pool: &small.pool)
-        #expect(view.hasMoved && !view.hasRested(at: 2000 * milliseconds))
+        #expect(view.hasMoved && view.restTime == 1000 * milliseconds)
         for frame in 1...frames { view.rest(at: Int64(frame * span) * milliseconds) }
-        #expect(!view.hasMoved && view.hasRested(at: 1000 * milliseconds) && !view.hasRested(at: 999 * milliseconds))
+        #expect(!view.hasMoved && view.restTime == 1000 * milliseconds)
         let learned = view.takeSnapshot(at: 0, small.pool).layers[0].observations.map { Int($0.time / milliseconds) }
         let kept = min(max(100 / span + 2, 8), frames)
         #expect(learned == [0] + (frames - kept + 1...frames).map { $0 * span })
@@ -197,7 +197,7 @@ import Testing
         for bias in [0, 1, 1, .nan, -3, 9, 100] as [Double] {
             changes.append(view.setLevelBias(bias, now: 2_000_000_000, pool: &small.pool))
             levels.append(view.layers[0].needs.level)
-            #expect(view.hasRested(at: 2_999_999_999) == (changes == [false]))
+            #expect(view.restTime == (changes == [false] ? 1_000_000_000 : 3_000_000_000))
         }
         #expect(changes == [false, true, false, true, false, true, false])
         #expect(levels == [6, 5, 5, 6, 6, 0, 0] && view.levelBias == 8)

@@ -344,7 +344,7 @@ final class ExploredRun: @unchecked Sendable {
         let (needed, bytes) = (wanted(), tableBytes())
         let before = lacking(of: needed)
         guard !before.isEmpty else { return }
-        cache.core.perform { $0.effects.plans = true }
+        cache.core.perform { $0.pool.noteDemand() }
         guard scheduler.settle(atMost: 400) else { return }
         let gained = before.subtracting(lacking(of: before))
         // A later plan, or policies that it has reset, may leave room for a tile.
