@@ -56,7 +56,8 @@ enum LZ4Block {
         #endif
     }
 
-    /// Decompresses a block of `count` bytes into `target`; returns `false` if it has fewer. Apple's library ignores more.
+    /// Decompresses a block into `count` bytes at `target`. Returns `false` if the block has fewer bytes; Apple's
+    /// library ignores further ones.
     static func decompress(
         _ block: UnsafeRawBufferPointer,
         into target: UnsafeMutableRawPointer,

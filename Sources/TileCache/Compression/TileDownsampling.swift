@@ -39,7 +39,7 @@ package struct ImageHalver: Sendable {
         }
     }
 
-    /// As the other, by the automatic or by the portable path, for benchmarks.
+    /// Halves an image by the automatic or by the portable path, for benchmarks.
     package func halve(
         _ pixels: UnsafeRawBufferPointer,
         width: Int,

@@ -6,15 +6,15 @@ enum TileFilter: UInt8, CaseIterable {
     case none = 0
     /// Four 8-bit channels: red and blue minus green, then minus the row above. Split into planes.
     case greenUp8 = 1
-    /// Four 16-bit channels: the same, with small differences folded into the low bytes.
+    /// Four 16-bit channels: as `greenUp8`, with small differences folded into the low bytes.
     case greenUp16 = 2
     /// One 8-bit channel: the row above subtracted.
     case up8 = 3
     /// One 16-bit channel: left + up - upper left subtracted, folded, split into bytes.
     case gradient16 = 4
-    /// One 32-bit channel: the same on the bits of floats as integers.
+    /// One 32-bit channel: as `gradient16`, on the bits of floats as integers.
     case gradient32 = 5
-    /// One 32-bit channel: the same on each byte by itself, for floats that are integers.
+    /// One 32-bit channel: as `gradient16`, on each byte by itself, for floats that are integers.
     case gradientBytes32 = 6
 
     /// Number of planes, each of one byte of a pixel.

@@ -5,12 +5,12 @@
 /// sides are the world's sides divided by it, rounded down or up, and at least 1. Rounding level by level gives nothing
 /// else: `floor(floor(n / a) / b)` is `floor(n / ab)`, likewise upwards, and other ways of rounding lie between.
 ///
-/// Several numbers may explain a level of a few pixels. Then it is the one with the same ratio as the step
-/// before, else the least power of two times the next finer scale, else the one nearest to the quotient of the longer
-/// sides.
+/// Several numbers may explain a level of a few pixels. Then the scale is the number with the same ratio as the step
+/// before, else the least power of two times the next finer scale, else the number nearest to the quotient of the
+/// longer sides.
 package struct LevelScales: Sendable {
     private let world: (width: Int, height: Int)
-    /// The scale that was found last, and its ratio to the one before.
+    /// The scale that was found last, and its ratio to the scale before.
     private var last = 1
     private var step = 2
 
@@ -19,8 +19,8 @@ package struct LevelScales: Sendable {
 
     /// Takes the next coarser level.
     ///
-    /// - Returns: The whole number of world pixels for one of its pixels, larger than those before. `nil` if rounding
-    ///   explains none.
+    /// - Returns: The whole number of world pixels for one pixel of the level, larger than those of finer levels. `nil`
+    ///   if rounding explains none.
     package mutating func take(width: Int, height: Int) -> Int? {
         guard let all = Self.ratios(width, height, of: world), all.upperBound > last else { return nil }
         let fitting = max(all.lowerBound, last + 1)...all.upperBound
@@ -40,7 +40,7 @@ package struct LevelScales: Sendable {
     /// The whole numbers, 2 or more, that explain a size; `nil` if there are none.
     static func ratios(_ width: Int, _ height: Int, of world: (width: Int, height: Int)) -> ClosedRange<Int>? {
         func least(_ side: Int, _ whole: Int) -> Int { whole / (side + 1) + 1 }
-        // Of one pixel every larger number may be the divisor.
+        // A side of one pixel is the quotient by any larger number.
         func most(_ side: Int, _ whole: Int) -> Int { side == 1 ? 1 << 41 : (whole - 1) / (side - 1) }
         guard width > 0, height > 0, width <= world.width, height <= world.height,
             max(world.width, world.height) <= TilePyramid.maximumGridSide

@@ -31,7 +31,7 @@ public struct TileLevelSelection: Hashable, Sendable {
         hysteresisFactor = self.hysteresis == 0 ? 1 : PortableMath.exp2(self.hysteresis)
     }
 
-    /// Selects the coarsest level that is not magnified at a scale. The finest if all would be.
+    /// Selects the coarsest level that is not magnified at a scale. The finest level if all would be magnified.
     ///
     /// - Parameters:
     ///   - scale: Screen pixels per world pixel.
@@ -43,7 +43,7 @@ public struct TileLevelSelection: Hashable, Sendable {
         let maximum = levels.count - 1
         // The first level at or below 1:1: magnification decreases with the level.
         let first = (0..<maximum).partitioningIndex { wanted * levels[$0].worldPixelsPerPixel <= Self.tolerance }
-        // Without hysteresis none but the first level is neither too coarse nor too fine.
+        // Without hysteresis only the first level is neither too coarse nor too fine.
         guard let previous, levels.indices.contains(previous) else { return first }
         let notTooCoarse =
             previous == maximum

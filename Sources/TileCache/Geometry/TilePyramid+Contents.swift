@@ -1,6 +1,7 @@
 /// Where a pyramid has tiles.
 extension TilePyramid {
-    /// Maximum tiles of another level over one tile that are searched. Odd tables of levels may have any number.
+    /// Maximum tiles of another level over one tile that are searched. In odd tables of levels there may be any number
+    /// of them.
     static let mostTilesOverAPlace = 64
 
     /// The same pyramid, with tiles in a part of the world only: those that overlap it, at each level.
@@ -8,8 +9,8 @@ extension TilePyramid {
     /// For a source that knows its bounds. Nothing beside them is needed, loaded, predicted or counted as missing. Bounds
     /// that are too small hide tiles.
     ///
-    /// - Parameter part: In world pixels. What was known before still holds: both have to allow a tile. A part that has
-    ///   nothing of it leaves no tiles.
+    /// - Parameter part: In world pixels. Earlier limits still hold: a tile has to be within all of them. A part beside
+    ///   the earlier ones leaves no tiles.
     public func limited(to part: PixelRect) -> TilePyramid {
         let both = contents.intersection(part)
         let rest = both.isEmpty ? PixelRect(minX: 0, minY: 0, maxX: 0, maxY: 0) : both
@@ -23,8 +24,8 @@ extension TilePyramid {
     /// For a source that knows the tiles of each level. Where a level has none and a coarser one has, the coarser tile is
     /// drawn, and the finer one is never asked for.
     ///
-    /// - Parameter ranges: The tiles by level, one range for each. Levels that are not named have none. What lies outside
-    ///   of a level's grid does not count. What was known before still holds.
+    /// - Parameter ranges: The tiles by level, one range for each. Levels that are not named have no tiles. What lies
+    ///   outside of a level's grid does not count. Earlier limits still hold.
     public func limited(to ranges: [TileRange]) -> TilePyramid {
         let named = Dictionary(ranges.map { ($0.level, $0) }) { first, _ in first }
         let nothing = PixelRect(minX: 0, minY: 0, maxX: 0, maxY: 0)
@@ -45,7 +46,7 @@ extension TilePyramid {
         return TilePyramid(self, levels: levels, contents: both.isEmpty ? nothing : both, tileRanges: kept)
     }
 
-    /// Whether there may be such a tile: it is in the grid of its level, and nothing is known to the contrary.
+    /// Whether there may be such a tile: it is in the grid of its level, and no limit excludes it.
     public func hasTile(_ tile: TileCoordinate) -> Bool {
         contains(tile) && (tileRanges.isEmpty || tileRanges[tile.level].contains(tile))
     }

@@ -163,7 +163,7 @@ public struct TilePyramid: Hashable, Sendable {
     /// Part of the world that has tiles, in world pixels. Default: all of it. Nothing beside it is needed or loaded. See
     /// ``limited(to:)-(PixelRect)`` and ``limited(to:)-([TileRange])``.
     public let contents: PixelRect
-    /// Tiles that there are by level; empty if each level has all of its grid.
+    /// Tiles of each level that exist; empty if each level has its whole grid.
     package let tileRanges: [TileRange]
 
     /// Index of the finest level.
@@ -200,8 +200,9 @@ public struct TilePyramid: Hashable, Sendable {
             else {
                 throw .invalidPyramid("level \(index) needs finite numbers and a resolution larger than 0")
             }
-            // Walks around the world rely on it: after as many columns as there are, the first comes again. They divide,
-            // and a column may be thinner than what that rounds.
+            // Walks around the world rely on columns that lie in the world: after as many as the level has, the first
+            // one comes again. Walks divide by a column's width, and a column may be thinner than the rounding error of
+            // that.
             let lastColumn = level.origin.x + Double(level.columns - 1) * level.tileSpanX
             let (near, far) = (-level.origin.x, worldWidth - level.origin.x)
             let walk = gridRange(from: near, to: far, span: level.tileSpanX, count: level.columns)
@@ -289,12 +290,12 @@ public struct TilePyramid: Hashable, Sendable {
         return (0..<level.columns).contains(tile.column) && (0..<level.rows).contains(tile.row)
     }
 
-    /// World rectangle of a tile, cut at the world's edges. In the copy that begins at 0.
+    /// World rectangle of a tile, cut at the world's edges. In the copy of the world that begins at 0.
     public func worldRectangle(of tile: TileCoordinate) -> PixelRect {
         uncutRectangle(of: tile).intersection(worldRectangle)
     }
 
-    /// World rectangle of all that can be drawn. The copy that begins at 0.
+    /// World rectangle of all that can be drawn. In the copy of the world that begins at 0.
     var worldRectangle: PixelRect { PixelRect(minX: 0, minY: 0, maxX: worldWidth, maxY: worldHeight) }
 
     /// World rectangle of all of a tile's drawn pixels, not cut at the world's edges.
@@ -309,8 +310,8 @@ public struct TilePyramid: Hashable, Sendable {
 
     /// The tile of a coarser level over the middle of a tile. `nil` at level 0.
     ///
-    /// In a power-of-two pyramid it covers all of the tile. In others it may cover only a part, which is why fallbacks
-    /// are cut to the area they cover.
+    /// In a power-of-two pyramid the ancestor covers all of the tile. In other pyramids it may cover only a part, which
+    /// is why fallbacks are cut to the area that they cover.
     public func ancestor(of tile: TileCoordinate, at levelIndex: Int) -> TileCoordinate? {
         guard levelIndex >= 0, levelIndex < tile.level else { return nil }
         return TileCoordinate(
@@ -357,7 +358,7 @@ public struct TilePyramid: Hashable, Sendable {
         )
     }
 
-    /// The same of the level's whole grid.
+    /// Cells of the level's whole grid whose overlap with a world rectangle has an area.
     func cells(overlapping rectangle: PixelRect, at levelIndex: Int) -> TileRange {
         let level = levels[levelIndex]
         let columns = level.columns(from: max(rectangle.minX, 0), to: min(rectangle.maxX, worldWidth))
@@ -368,7 +369,7 @@ public struct TilePyramid: Hashable, Sendable {
 
 /// Integer part of a number, clamped to `0 ..< limit`; any number is accepted.
 func clampedInteger(_ value: Double, below limit: Int) -> Int {
-    // In this order a number that is none counts as 0: it is no larger than any other.
+    // In this order of `max` and `min` NaN counts as 0: no comparison with it holds.
     Int(max(0, min(value, Double(limit - 1))))
 }
 

@@ -58,13 +58,14 @@ struct ViewportCover {
         self.outline = outline
     }
 
-    /// Number of columns after which those of a row come again, if the world wraps: the columns that there are.
+    /// Number of columns of the level. In a world that wraps, the columns of a row come again after as many.
     var period: Int {
         let (near, far) = (contents.minX - level.origin.x, contents.maxX - level.origin.x)
         return max(gridRange(from: near, to: far, span: level.tileSpanX, count: level.columns).count, 1)
     }
 
-    /// Number of tiles on screen that are left out; see ``mostCoarsestTiles``. Of a turned view: of its bounds.
+    /// Number of tiles on screen that are left out; see ``mostCoarsestTiles``. For a turned view it is the number of
+    /// those in its bounds.
     var leftOutCount: Int {
         guard inner != box else { return 0 }
         func places(_ area: PixelRect) -> Double {
@@ -90,7 +91,7 @@ struct ViewportCover {
     }
 
     /// Calls `body` with each column under the bounds and the copy's horizontal offset in world pixels. All rows of an
-    /// upright rectangle have the same ones.
+    /// upright rectangle have the same columns.
     @inline(__always)
     func forEachColumn(_ body: (_ column: Int, _ offset: Double) -> Void) {
         var remaining = Self.maximumTileCount
@@ -278,7 +279,7 @@ extension TilePyramid {
             (box.width / width * halves + 1) * (box.height / height * halves + 1)
         )
         guard !seen.isEmpty, columns * rows > most else { return box }
-        // A square of tiles, or a strip if there are not as many one way.
+        // A square of tiles, or a strip if the level has fewer of them one way.
         let across = max(most.squareRoot(), most / rows)
         let down = most / min(across, columns)
         if across < columns {
@@ -298,7 +299,7 @@ extension TilePyramid {
         tiles: Double,
         of side: Double
     ) -> (Double, Double) {
-        // One less: it may begin and end within a tile.
+        // One tile less: the interval may begin and end within a tile.
         let length = min((tiles.rounded(.down) - 1) * side, high - low)
         let first = min(max(middle - length / 2, low), high - length)
         return (first, first + length)

@@ -11,6 +11,6 @@ public struct ViewportDestination: Hashable, Sendable {
         self.time = time
     }
 
-    /// Whether it can be drawn, and its time has not come. The host may go on declaring it afterwards.
+    /// Whether the destination can be drawn, and its time has not come. A host may go on declaring it after that time.
     func isAhead(at now: Int64) -> Bool { time.nanoseconds > now && viewport.isDrawable }
 }

@@ -1,7 +1,7 @@
 /// Maximum and guaranteed fraction of the cache's byte limit for a layer's tiles.
 ///
 /// Decoded tiles, compressed ones and loads in flight count together. A layer at its maximum makes room among its own
-/// tiles, and a view whose needed tiles exceed it draws a coarser level.
+/// tiles, and a view whose needed tiles exceed the maximum draws a coarser level.
 public struct LayerShare: Hashable, Sendable {
     /// Fraction of the limit that the layer's tiles never exceed, above 0, at most 1. Default: 1.
     public var maximum: Double

@@ -5,7 +5,7 @@
 public enum PrefetchAllowance: Hashable, Sendable {
     /// Nothing.
     case never
-    /// Only tiles that are known to be in a store on this machine. No request leaves it.
+    /// Only tiles that are known to be in a store on this machine. No request leaves the machine.
     case resident
     /// Tiles whose expected use exceeds their price, within ceilings.
     case priced(PrefetchTerms)
@@ -42,7 +42,8 @@ public struct PrefetchTerms: Hashable, Sendable {
     /// A synthesized tile counts as the tiles of the source that it may be made of. Tiles that a store on this machine
     /// is known to have do not count. Other prefetches wait; needed tiles neither wait nor count.
     public var requestsPerMinute: Int?
-    /// The same in decoded bytes. What a compressed transfer takes is less.
+    /// Maximum decoded bytes of prefetches from the source within any 60 seconds, 0 or more. Default: `nil`, no
+    /// maximum. Compressed transfers take less.
     public var bytesPerMinute: ByteCount?
 
     /// Creates terms.

@@ -11,7 +11,7 @@ enum BatchThread {
     #if canImport(Glibc)
         /// `SCHED_BATCH`, which the system's header declares for GNU programs only.
         static let policy: Int32 = 3
-        /// Whether the program runs under the normal policy. Any other one was chosen for it, and stays.
+        /// Whether the program runs under the normal policy. Any other policy was chosen for the program, and stays.
         private static let isUsed = sched_getscheduler(getpid()) == SCHED_OTHER
 
         private static func set(_ policy: Int32) {
@@ -23,11 +23,11 @@ enum BatchThread {
     static func run(_ body: () -> Void) {
         #if canImport(Glibc)
             let present = sched_getscheduler(0)
-            // A thread that a source started on a worker has inherited the policy: it ends here.
+            // A thread that a source started on a worker has inherited the policy. It has the normal one afterwards.
             guard isUsed, present == SCHED_OTHER || present == policy else { return body() }
             if present == SCHED_OTHER {
                 set(policy)
-                // Dispatch woke this thread under the normal policy: it may have preempted one already.
+                // Dispatch woke this thread under the normal policy: it may have preempted a thread that draws already.
                 sched_yield()
             }
             defer { if sched_getscheduler(0) == policy { set(SCHED_OTHER) } }

@@ -8,9 +8,10 @@
 
 /// A value and the lock that guards it; recursive locking traps.
 ///
-/// On Linux a mutex of pthreads. `Synchronization.Mutex` hands the lock to the thread that waits (`FUTEX_LOCK_PI`): once
-/// it is contended by more threads than there are processors, each hold of it costs a switch of threads, and a pool of
-/// workers becomes up to three times as slow. Nor does ThreadSanitizer see that hand-over, and reports false races.
+/// On Linux a mutex of pthreads. `Synchronization.Mutex` hands the lock to the thread that waits (`FUTEX_LOCK_PI`):
+/// once it is contended by more threads than there are processors, each hold of it costs a switch of threads, and a
+/// pool of workers becomes up to three times as slow. ThreadSanitizer does not see that hand-over either, and reports
+/// false races.
 package struct Lock<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     #if canImport(Glibc) || canImport(Musl)
         private let mutex: UnsafeMutablePointer<pthread_mutex_t>

@@ -32,8 +32,8 @@ package final class MemoryRegion: @unchecked Sendable {
 
     /// Excludes a range from transparent huge pages.
     ///
-    /// With them, the first touch of a slot commits all of the 2 MiB around it, and a decommit of less returns nothing to
-    /// the control group. Where the system has none, there is nothing to exclude.
+    /// With huge pages, the first touch of a slot commits all of the 2 MiB around it, and a decommit of less returns
+    /// nothing to the control group. Where the system has none, there is nothing to exclude.
     private static func keepSmallPages(_ start: UnsafeMutableRawPointer, _ byteCount: Int) {
         #if os(Linux) || os(Android)
             _ = madvise(start, byteCount, Int32(MADV_NOHUGEPAGE))
@@ -60,8 +60,9 @@ package final class MemoryRegion: @unchecked Sendable {
         )
         let start = base + offset
         guard madvise(start, byteCount, advice) != 0 else { return }
-        // The system refuses the advice for locked memory for one. A new mapping in its place has no memory either, unless
-        // all that the process maps is locked. If the system denies that too, the memory stays and is used again.
+        // The system refuses the advice for locked memory, for example. A new mapping in place of the range has no
+        // memory either, unless all that the process maps is locked. If the system denies that too, the memory stays
+        // and is used again.
         let fresh = mmap(start, byteCount, PROT_READ | PROT_WRITE, flags, -1, 0)
         if fresh == start { Self.keepSmallPages(start, byteCount) }
         assert(fresh == start, "memory cannot be decommitted: \(byteCount) bytes at offset \(offset)")

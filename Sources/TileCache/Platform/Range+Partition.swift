@@ -1,7 +1,8 @@
 extension Range<Int> {
-    /// Finds the first number for which a condition holds that then holds for all after it, by binary search.
+    /// Finds the first number for which a condition holds, by binary search. The condition then holds for all later
+    /// numbers too.
     ///
-    /// - Returns: The upper bound if it holds for none.
+    /// - Returns: The upper bound if the condition holds for none.
     @inlinable
     package func partitioningIndex(where condition: (Int) -> Bool) -> Int {
         var (low, high) = (lowerBound, upperBound)

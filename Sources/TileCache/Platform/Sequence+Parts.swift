@@ -1,5 +1,5 @@
 extension Sequence {
-    /// Calls `body` with the elements in order, so many at a time: for work that releases a lock in between.
+    /// Calls `body` with the elements in order, in parts: for work that releases a lock in between.
     ///
     /// - Parameter count: Elements of each part but the last, at least 1.
     func forEachPart(of count: Int, _ body: ([Element]) -> Void) {

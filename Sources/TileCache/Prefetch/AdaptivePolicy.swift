@@ -20,9 +20,9 @@ package struct AdaptivePolicy: PrefetchPolicy {
 
     /// - Parameters:
     ///   - effects: Effects in use. Default: all.
-    ///   - memory: Approximate maximum of the tables, in bytes; at least 190 KB. Default: 1.5 MB, the maximum. Those of
-    ///     a profile come on top, at most 0.7 MB, if its probabilities are within it; otherwise the profile is left out.
-    ///     The profile itself is not counted: layers share it.
+    ///   - memory: Approximate maximum of the tables, in bytes; at least 190 KB. Default: 1.5 MB, the maximum. The
+    ///     tables of a profile come on top, at most 0.7 MB, if its probabilities are within the maximum; otherwise the
+    ///     profile is left out. The profile itself is not counted: layers share it.
     ///   - profile: What was learned in other sessions. Default: nothing.
     package init(effects: PolicyEffects = .all, memory: Int = .max, profile: PrefetchProfile? = nil) {
         self.init(effects, LearnedBins(effects: effects, memory: memory, profile: profile))

@@ -70,7 +70,7 @@ struct BinPriors: Sendable {
     /// Standard errors that a probability above its prior is lowered by, at most to the prior.
     static let caution = 2.0
 
-    /// The same with a lower bound of what samples have raised.
+    /// Mean of the prior and the samples, with a lower bound of what samples have raised.
     ///
     /// Of many bins, those with the luckiest samples would be loaded: the winner's curse.
     func cautiousLikelihood(_ bin: Int, _ counts: BinCounts) -> DemandLikelihood {

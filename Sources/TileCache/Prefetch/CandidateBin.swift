@@ -1,6 +1,6 @@
 /// Bins of candidates: tiles of one bin are taken to be equally likely to be needed. A bin is an array index.
 enum CandidateBin {
-    /// Upper bounds of the distances from the view, in screen pixels. The first class overlaps it.
+    /// Upper bounds of the distances from the view, in screen pixels. Tiles of the first class overlap the view.
     static let distanceBounds = [0.0, 64, 128, 192, 256, 384, 512, 768]
     static let distances = distanceBounds.count + 1
 
@@ -22,8 +22,9 @@ enum CandidateBin {
     /// Class of a distance: the first one whose bound it does not exceed.
     @inline(__always)
     static func distance(_ pixels: Double) -> Int {
-        // Without branches, which each tile of a plan would take another way. From 64 on, the bounds are the halves of
-        // octaves but for one: the exponent and the highest bit of the fraction. Less 1, since a bound belongs below.
+        // Without branches, which each tile of a plan would take another way. From 64 on, the bounds are octaves and
+        // halves of octaves (all but 96): the class is in the exponent and the highest bit of the fraction. Less 1,
+        // since a bound belongs to the class below.
         let bits = Int(truncatingIfNeeded: pixels.bitPattern) &- 1
         let half = bits >> 51 &- 2057
         return bits < 0 ? 0 : min(max(half, half >= 1 ? 2 : 1), distances &- 1)
@@ -40,11 +41,12 @@ enum CandidateBin {
     /// Factor of the price of a bin without a place, for tiles that can wait.
     static func patience(_ bin: Int) -> Double {
         guard kind(bin) == .pan else { return 1 }
-        // Beside and behind a motion, and further ahead than it is likely to reach: candidates again when it ends. From 4
-        // on, no such tile is loaded at the default effort.
+        // Tiles beside and behind a motion, and further ahead than it is likely to reach, are candidates again when it
+        // ends. From 4 on, no such tile is loaded at the default effort.
         let moving = pan(isMoving: true, .ahead, reach: 0, distance: 0, isSeen: false)
         if bin >= pan(isMoving: true, .ahead, reach: 3, distance: 0, isSeen: false) { return 4 }
-        // Visited around a view at rest, and evicted since: memory did not hold it, and may not hold it again.
+        // A tile around a view at rest that was visited, and evicted since: memory did not hold it, and may not hold it
+        // again.
         return bin < moving && bin % 2 == 1 ? 1.25 : 1
     }
 

@@ -15,24 +15,24 @@ struct CandidateSide {
     /// Signed distance from the view along the heading, and square of the distance.
     var along = 0.0
     var square = 0.0
-    /// Fractions of the travel after which it is reached, and out of view.
+    /// Fractions of the travel after which the tiles are reached, and out of view.
     var entry = 0.0
     var exit = 0.0
-    /// Seconds until it is reached; infinite if the level ends before a load would have paid.
+    /// Seconds until the tiles are reached; infinite if the level ends before a load would have paid.
     var entersAfter = Float.infinity
-    /// Class of its entry, as in `CandidateBin`.
+    /// Class of the entry, as in `CandidateBin`.
     var reach: UInt8 = 0
     var traits: Traits = []
 
     struct Traits: OptionSet {
         let rawValue: UInt8
-        /// The motion reaches it.
+        /// The motion reaches the tiles.
         static let onTheWay = Traits(rawValue: 1)
-        /// It is out of view before a load lands.
+        /// The tiles are out of view before a load lands.
         static let leavesEarly = Traits(rawValue: 2)
-        /// It is reached before a load lands, while saturated.
+        /// The tiles are reached before a load lands, while the workers cannot keep up.
         static let entersLate = Traits(rawValue: 4)
-        /// The next zoom shows it in passing, before or after the level changes.
+        /// The next zoom shows the tiles in passing, before or after the level changes.
         static let inChange = Traits(rawValue: 8)
     }
 }
@@ -48,8 +48,8 @@ struct CandidateJudgement {
 }
 
 extension CandidateRule {
-    /// Maximum class of the distance of tiles that a gradual zoom shows at a change of the level. Above that of tiles
-    /// which stay, so that these are loaded first.
+    /// Maximum class of the distance of tiles that a gradual zoom shows at a change of the level. Above the class of
+    /// tiles that stay in view: those are loaded first.
     static var changeDistance: Int { 1 }
 
     /// Longer side plus half of the shorter one: the distance within 12 %, without a root.
@@ -194,7 +194,7 @@ struct ZoomRule: CandidateRule {
     /// - Parameter gap: Distance from the view after the zoom, in screen pixels; less than 0 in the view.
     @inline(__always)
     private func side(_ gap: Double, isInChange: Bool) -> CandidateSide {
-        // One more: a tile that touches the view is not in it.
+        // One pixel more: a tile that touches the view is not in it.
         CandidateSide(distance: gap >= 0 ? gap + 1 : 0, traits: isInChange ? .inChange : [])
     }
 
@@ -212,11 +212,11 @@ struct ZoomRule: CandidateRule {
 }
 
 extension PixelRect? {
-    /// Whether a column of tiles with these bounds lies partly in it, if there is one.
+    /// Whether a column of tiles with these bounds lies partly in the rectangle; not if there is none.
     fileprivate func meetsX(_ low: Double, _ high: Double) -> Bool {
         self.map { low < $0.maxX && high > $0.minX } ?? false
     }
-    /// Whether a row of tiles with these bounds lies partly in it, if there is one.
+    /// Whether a row of tiles with these bounds lies partly in the rectangle; not if there is none.
     fileprivate func meetsY(_ low: Double, _ high: Double) -> Bool {
         self.map { low < $0.maxY && high > $0.minY } ?? false
     }

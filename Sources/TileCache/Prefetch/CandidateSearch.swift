@@ -4,8 +4,7 @@ struct CandidateSearch: Sendable {
     static let destinationTiles = 200
     /// Gain of a tile of the destination: nearly certain, but not needed yet.
     static let destinationGain = 0.9
-    /// Screens that stay free of popular tiles, in the tiles that fit into the limit: for the tiles around the view,
-    /// which are needed sooner.
+    /// Screens of the limit that stay free of popular tiles, for the tiles around the view, which are needed sooner.
     static let screensBesidePopular = 3.0
 
     private let effects: PolicyEffects
@@ -26,10 +25,10 @@ struct CandidateSearch: Sendable {
     var count: Int { table.count }
     var byteCount: Int { table.byteCount + (popular?.byteCount ?? 0) }
 
-    /// Finds the candidates of a plan, and whether they are in memory. At rest, and nearly so, they are the same, with
-    /// their worths unless a price or the load time changed.
+    /// Finds the candidates of a plan, and whether they are in memory. While the view rests, or nearly does, the
+    /// candidates stay the same, and so do their worths unless a price or the load time changes.
     ///
-    /// - Returns: Whether they are not those of the last plan.
+    /// - Returns: Whether the candidates are other ones than those of the last plan.
     mutating func find(_ outlook: Outlook, _ bins: inout LearnedBins, in context: PlanContext) -> Bool {
         let stand = CandidateStand(outlook, change: bins.visits.change, in: context)
         let hasSameWorths = table.valuation == bins.valuation
@@ -94,8 +93,8 @@ struct CandidateSearch: Sendable {
     /// Loaded at rest only, since they are never urgent. In motion they keep their worth: otherwise each pan
     /// would evict them, and the rest after it would load them again.
     ///
-    /// After each change of the needed tiles all are sampled, so that what is learned does not depend on the limit. Those
-    /// that are candidates because of their distance have bins of their own.
+    /// After each change of the needed tiles all popular tiles are sampled, so that what is learned does not depend on
+    /// the limit. Popular tiles that are candidates because of their distance are sampled in bins of their own.
     ///
     /// - Parameter capacity: Tiles that memory holds.
     private mutating func findPopular(_ outlook: Outlook, _ bins: inout LearnedBins, capacity: Int) {

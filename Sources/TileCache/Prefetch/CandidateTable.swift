@@ -5,14 +5,14 @@ struct CandidateTable: Sendable {
     /// Room for the columns of a level's candidates, and for the judgements of a row.
     private var columns: [(column: Int, place: CandidateSide)] = []
     private var judgements: [CandidateJudgement] = []
-    /// Version of the pool's states that the candidates' are of. A policy belongs to one pool.
+    /// Version of the pool's states when those of the candidates were looked up. A policy belongs to one pool.
     private var lookUpVersion = -1
 
     var list: ArraySlice<Candidates.Candidate> { present.list }
     var count: Int { present.count }
     /// Number of candidates that can be added.
     var room: Int { Candidates.maximumCount - present.count }
-    /// Number of changes of the worths that those of the candidates are of.
+    /// Number of changes of the worths when the candidates got theirs.
     var valuation: Int { present.valuation }
     var byteCount: Int { present.byteCount + previous.byteCount }
 
@@ -26,7 +26,7 @@ struct CandidateTable: Sendable {
         present.begin(change: bins.visits.change, valuation: bins.valuation, mayRepeat: mayRepeat)
     }
 
-    /// Ends the plan's candidates: those of the last plan that no walk has passed leave their bins.
+    /// Ends the plan's candidates: candidates of the last plan that no walk has passed leave their bins.
     mutating func end(_ bins: inout LearnedBins) {
         guard previous.mayRepeat || present.mayRepeat else {
             for walk in previous.walks where !present.walks.contains(where: { $0.level == walk.level }) {
@@ -108,7 +108,7 @@ struct CandidateTable: Sendable {
         let hasSameTiles =
             records.areAll && (!isLevelOfView || course.shown != nil) && walked != nil
             && walked == previous.grid(ofLevel: level)
-        // As a whole: few of them change.
+        // As a whole range: few of the candidates change.
         if hasSameTiles {
             present.takeOver(level: level, end - first, of: &previous)
         } else {
@@ -121,12 +121,12 @@ struct CandidateTable: Sendable {
             ? course.update(&list, from: first, &judgements, &bins)
             : walk(course, &list, first..<end, &judgements, records, &bins)
         present.put(list, count: count, hasNew: !hasSameTiles)
-        // Not counted, so no more than a few kilobytes.
+        // The limit does not count this memory, so that only a few kilobytes are kept.
         if grid.columns.count <= Self.columnsKept { (self.judgements, columns) = (judgements, grid.columns) }
         present.noteWalk(ofLevel: level, from: first, grid: walked)
     }
 
-    /// Walks along the candidates of the last plan. Those that do not come again leave their bins.
+    /// Walks along the candidates of the last plan. Candidates that do not come again leave their bins.
     ///
     /// - Returns: Number of candidates.
     @inline(__always)

@@ -34,12 +34,12 @@ struct Candidates: Sendable {
     private(set) var count = 0
     /// Whether the states of some may be unknown.
     private var hasNew = false
-    /// Whether the places from `count` on are those of the last plan's candidates, which lack them then.
+    /// Whether the places from `count` on are borrowed from the last plan's candidates.
     private var continuesFormer = false
     var list: ArraySlice<Candidate> { places[..<count] }
-    /// Change of the needed tiles that the records of visited tiles are of.
+    /// Number of the change of the needed tiles when the records of visited tiles were looked up.
     private(set) var change = -1
-    /// Number of changes of the probabilities that the worths are of.
+    /// Number of changes of the probabilities when the worths were computed.
     private(set) var valuation = 0
     /// The tiles, if one may come twice.
     private var index = TileIndex()
@@ -86,15 +86,15 @@ struct Candidates: Sendable {
         if missing > 0 { places.append(contentsOf: repeatElement(.none, count: missing)) }
     }
 
-    /// Continues with the last plan's candidates of a level, whose tiles are the same: behind the present ones. In place if
-    /// all before were the same, too.
+    /// Continues, behind the present candidates, with the last plan's candidates of a level whose tiles are the same.
+    /// In place if all candidates before were the same too.
     ///
     /// - Parameter more: Number of these candidates.
     mutating func takeOver(level: Int, _ more: Int, of former: inout Candidates) {
         guard let range = former.walks.first(where: { $0.level == level })?.range else { return }
         reserve(more)
         if continuesFormer, range.lowerBound == count {
-            // As large as if they were copied: what is counted hardly depends on that.
+            // As large as after a copy, so that the counted bytes hardly depend on whether there was one.
             former.reserve(count + more - former.count)
         } else if !continuesFormer, count == 0, range.lowerBound == 0 {
             swap(&places, &former.places)
@@ -149,7 +149,7 @@ struct Candidates: Sendable {
 
     /// Looks up whether the candidates are in memory.
     ///
-    /// - Parameter changes: Tiles of which that may have changed since it was looked up last; `nil` if all may have.
+    /// - Parameter changes: Tiles whose state may have changed since the last look-up; `nil` if all may have.
     mutating func lookUp(after changes: [TileKey]?, in context: PlanContext) {
         var numbers: [Int] = []
         defer { hasNew = false }

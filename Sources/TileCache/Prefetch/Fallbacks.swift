@@ -1,5 +1,5 @@
-/// What is drawn in place of missing tiles: coarse tiles, loaded before these, and the last ones, kept for a view that
-/// jumps back.
+/// What is drawn in place of missing tiles: coarse tiles that are loaded before the missing ones, and the last
+/// fallbacks, kept for a view that jumps back.
 struct Fallbacks: Sendable {
     /// Number of levels from the view to its fallbacks. One tile covers 1024, so that a few cover a session, and a
     /// view that jumps is seldom blank.
@@ -23,8 +23,8 @@ struct Fallbacks: Sendable {
     /// Adds a fallback for missing tiles, and fallbacks along the motion. The first comes before the needed tiles, the
     /// others after them.
     ///
-    /// One load each: the level is made coarser until one tile covers the whole gap. Four finer tiles would delay the
-    /// sharp ones.
+    /// Each takes one load: the level is made coarser until one tile covers the whole gap. Four finer tiles would delay
+    /// the sharp ones.
     ///
     /// - Parameters:
     ///   - numbers: Numbers of the needed tiles that are not resident, in ascending order.
@@ -42,7 +42,7 @@ struct Fallbacks: Sendable {
         let missing = numbers.map { target.needed[$0] }
         let ancestors = ResidentAncestors(of: missing, target: target, context: context)
         var known = Self.present(outlook, at: level, ancestors)
-        // One of a level that the source does not have takes the loads of all tiles under it.
+        // A fallback of a level that the source does not have takes the loads of all tiles under it.
         let first = context.firstLoadedLevel(ofLayer: target.layer)
         let canLoad = first < target.level
         if canLoad {
@@ -85,7 +85,7 @@ struct Fallbacks: Sendable {
         for key in known {
             wishes.keepValues.append(PlanEntry(key: key, value: Self.worth, reason: .prefetch))
         }
-        // If one were cancelled because few tiles are missing, it would begin again when more are.
+        // If a load under way were cancelled because few tiles are missing, it would begin again when more are missing.
         for key in underWay { wishes.first.append(PlanEntry(key: key, value: .infinity, reason: .fallback)) }
     }
 
@@ -97,7 +97,7 @@ struct Fallbacks: Sendable {
             if !known.contains(key) { known.append(key) }
         }
         for (place, ancestor) in ancestors.nearest.enumerated() {
-            // The present fallback stays until the tile has landed. Neighbours have the same.
+            // The present fallback stays until the tile has landed. Neighbours have the same fallback.
             if let ancestor, place == 0 || ancestor != ancestors.nearest[place - 1], !known.contains(ancestor) {
                 known.append(ancestor)
             }
@@ -120,7 +120,8 @@ struct Fallbacks: Sendable {
                 x: (travel.left + travel.right) / 2 * share / outlook.scale,
                 y: (travel.top + travel.bottom) / 2 * share / outlook.scale
             )
-            // Mostly, the tile under the view reaches that far. Around the world, the last one may end with the world.
+            // Mostly the fallback under the view covers that place too. In a world that wraps, it may end with the
+            // world.
             if first <= level, !target.pyramid.wrapsX, let own = known.first, own.level == level,
                 outlook.rectangle(of: own).encloses(ahead)
             {
@@ -138,7 +139,7 @@ struct Fallbacks: Sendable {
     /// Moves resident fallbacks to the front of the last ones.
     private mutating func note(_ tiles: [TileKey], upTo level: Int, _ context: PlanContext) {
         func isCoarse(_ key: TileKey) -> Bool { key.level <= level }
-        // Most plans have one, that of the plan before.
+        // Most plans have one fallback, that of the plan before.
         guard tiles.count(where: isCoarse) > 1 || tiles.first(where: isCoarse) != last.first else { return }
         let coarse = tiles.filter(isCoarse)
         let found = context.residencies(of: coarse)
@@ -150,7 +151,8 @@ struct Fallbacks: Sendable {
         last = Array((newest + last.filter { !newest.contains($0) }).prefix(Self.fallbacksKept))
     }
 
-    /// The tile that covers a rectangle at the finest level from the given one on. Up to four at the coarsest.
+    /// The tile that covers a rectangle, at the finest level that has one, from the given level on. Up to four tiles at
+    /// the coarsest level.
     private static func fewTiles(
         under rectangle: PixelRect,
         from level: Int,

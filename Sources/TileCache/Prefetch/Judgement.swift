@@ -1,12 +1,13 @@
 /// What is worth a load, and in which order: needed tiles, what is drawn in their place, candidates, and what is kept.
 struct Judgement: Sendable {
-    /// Minimum excess of a gain over the victim's loss. Keeps similar tiles from evicting each other. A larger
-    /// one saves loads, but if memory is ample it keeps old tiles in place of likely ones.
+    /// Minimum excess of a gain over the victim's loss. Keeps similar tiles from evicting each other. A larger margin
+    /// saves loads, but if memory is ample it keeps old tiles in place of likely ones.
     static let margin: Float = 0.0075
     /// Maximum prefetches of a plan; more never start before the next one.
     static let maximumWishes = 64
-    /// Minimum gain to decompress a tile ahead of need. It takes far less time than a load, but a slot: with a higher
-    /// minimum, more tiles come too late for the frame that needs them; with a lower one, they take room from others.
+    /// Minimum gain to decompress a tile ahead of need. A decompression takes far less time than a load, but a slot:
+    /// with a higher minimum, more tiles come too late for the frame that needs them; with a lower one, they take room
+    /// from others.
     static let promotionGain = 0.25
 
     private let effects: PolicyEffects
@@ -112,14 +113,14 @@ struct Judgement: Sendable {
         var worthy: Worthy = ([], [])
         for number in list.indices {
             guard let found = list[number].state else { continue }
-            // Most: neither in memory nor worth a load.
+            // Most candidates are neither in memory nor worth a load.
             if !found.isKnown, context.nearness == nil, !(list[number].gain > 0) { continue }
             // Others cannot be kept.
             if isWeighed, found.isKnown {
                 wishes.keepValues.append(bins.visits.entry(of: list[number], value: list[number].worth.loss))
             }
             if found.isLoading, list[number].entersAfter.isFinite {
-                // Too late to begin, but not to go on: it would be cancelled.
+                // Too late to begin, but not to go on: without an entry the load would be cancelled.
                 wishes.entries.append(bins.visits.entry(of: list[number], value: max(list[number].gain, 0)))
                 continue
             }

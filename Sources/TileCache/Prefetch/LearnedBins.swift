@@ -1,7 +1,7 @@
 /// What a session teaches about the bins of candidates: how likely their tiles are demanded, and what that is worth.
 struct LearnedBins: Sendable {
-    /// Horizon of popular tiles, as a multiple of that of others: they are kept for long, and so are worth a load for a
-    /// later demand.
+    /// Horizon of popular tiles, as a multiple of that of other tiles: popular tiles are kept for long, so that they
+    /// are worth a load for a later demand.
     static let popularHorizon = 2
 
     private let effects: PolicyEffects
@@ -10,7 +10,7 @@ struct LearnedBins: Sendable {
     private(set) var visits: Visits
     private var probabilities: ProbabilityTable
     private(set) var samples: Samples
-    /// Apart from the others, whose ring they would fill. Not more than popular tiles, visited or not.
+    /// Apart from the other samples, whose ring they would fill. There are no more than popular tiles, visited or not.
     private var popularSamples = Samples(capacity: 2 * PopularTiles.maximumTiles)
     private var viewed = ViewedPlaces()
     /// Horizon of new samples, in demands.

@@ -30,13 +30,13 @@ struct MissingCandidate {
     /// late.
     ///
     /// Their loads precede those of needed tiles. A tile that comes into view later stays longer, and if it is there in
-    /// time, it is a hit. While the workers cannot keep up, needed tiles wait until the motion is slower; most of
-    /// these leave before that.
+    /// time, it is a hit. While the workers cannot keep up, needed tiles wait until the motion is slower. Most needed
+    /// tiles leave the view before that.
     ///
-    /// The tiles of the next coarser level come into view all at once. Their loads begin as many turns of the workers
-    /// before that as they take.
+    /// The tiles of the next coarser level come into view all at once. Their loads begin that much earlier: by as many
+    /// turns of the workers as they take.
     ///
-    /// At most one for each worker: the next plan has the others.
+    /// At most one candidate for each worker: the next plan has the others.
     static func takeUrgent(of missing: inout [MissingCandidate], workers: Int) -> [MissingCandidate] {
         let coarser = missing.count { $0.entersAfter < .infinity && !$0.isOfView }
         let turns = max((Double(coarser) / Double(workers)).rounded(.up), 1)

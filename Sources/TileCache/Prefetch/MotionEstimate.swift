@@ -41,7 +41,7 @@ struct MotionEstimate: Sendable {
 
     /// Velocity of the centre, in pixels a second.
     private(set) var velocity = WorldPoint(x: 0, y: 0)
-    /// The same over two frames if that is faster: a stroke that has just begun.
+    /// Velocity over two frames if that is faster: a stroke that has just begun.
     private(set) var startVelocity = WorldPoint(x: 0, y: 0)
     /// Speed at which zooming moves the right and bottom edges, in pixels a second. It is relative to the centre.
     private(set) var spread = WorldPoint(x: 0, y: 0)

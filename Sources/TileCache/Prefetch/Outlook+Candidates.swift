@@ -28,8 +28,8 @@ extension Outlook {
     /// - Parameter capacity: Tiles that memory holds.
     func neighbourhood(capacity: Int) -> (rectangle: PixelRect, rule: PanRule) {
         let around = neighbourhood
-        // As likely as the next coarser level: the same zoom shows both. No more tiles than around any view, so that the
-        // other levels have their candidates.
+        // What a zoom out uncovers is as likely to be needed as the next coarser level: the same zoom shows both. No
+        // more tiles than around any view, so that the other levels have their candidates.
         let most = Self.ringTiles + Double(target.needed.count)
         let change =
             zoomContext == .outward
@@ -91,7 +91,8 @@ extension Outlook {
         let reach = zoomReach(of: level)
         let context = reach ?? (offset < 0 ? zoomContext : inwardContext)
         let other = levels[level]
-        // Without a zoom in progress, a scale of the other level like the present one of its own.
+        // Without a zoom in progress: the scale at which the other level has the size on screen that the view's level
+        // has now.
         let (scale, fixedPoint) =
             reach == nil
             ? (

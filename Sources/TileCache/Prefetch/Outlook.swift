@@ -9,7 +9,8 @@ struct Outlook {
     let target: PlanTarget
     let travel: EdgeTravel
     let zoom: ZoomEstimate
-    /// Number of levels by which the view is coarser than its scale says, for lack of room. While a zoom is in progress.
+    /// Number of levels by which the view is coarser than its scale says, for lack of room. Only while a zoom is in
+    /// progress.
     private let shortfall: Int
     /// Recent direction, of length 1; `nil` if there was none.
     let heading: WorldPoint?
@@ -135,7 +136,7 @@ struct Outlook {
         let (pyramid, finer) = (target.pyramid, target.pyramid.levels[coarser + 1])
         var world = pyramid.contents
         if pyramid.wrapsX { (world.minX, world.maxX) = (-.infinity, .infinity) }
-        // Beside the contents there are no tiles, and around it each comes once.
+        // Beside the contents there are no tiles, and around the world each tile comes once.
         func tiles(_ area: PixelRect) -> Double {
             let inside = area.intersection(world)
             guard !inside.isEmpty else { return 0 }
@@ -161,7 +162,7 @@ struct Outlook {
     /// The view's rectangle when a load that begins now has landed.
     var landing: PixelRect { moved(by: latency / (latency + travel.decay)) }
 
-    /// Upright bounds of the view's rectangles from then to the end of its motion.
+    /// Upright bounds of the view's rectangles from that landing to the end of the motion.
     var way: PixelRect { landing.union(moved(by: 1)) }
 
     /// The view's rectangle after a share of its travel.
@@ -279,7 +280,7 @@ struct TileGrid<Column> {
 }
 
 extension PixelRect {
-    /// Whether another one lies in it, and touches no edge.
+    /// Whether another rectangle lies in this one, and touches no edge.
     func encloses(_ other: PixelRect) -> Bool {
         minX < other.minX && other.maxX < maxX && minY < other.minY && other.maxY < maxY
     }

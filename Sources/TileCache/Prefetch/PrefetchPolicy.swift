@@ -16,7 +16,7 @@ package struct PlanTarget: Sendable {
     package var level: Int
     package var needed: [TileKey]
     package var destination: ViewportDestination?
-    /// Level whose tiles have room there; `nil` for the one that the selection chooses.
+    /// Level whose tiles have room at the destination; `nil` for the level that the selection chooses.
     var destinationLevel: Int?
     package var selection: TileLevelSelection
 }
@@ -30,14 +30,14 @@ package struct PlanContext {
     package var loadLatency: Int64
     /// Number of decoded tiles of the layer's size that fit the whole limit.
     package var capacityTiles: Int
-    /// The same by the layer's index; empty if it is the same for all layers.
+    /// That number by the layer's index; empty if it is the same for all layers.
     var capacities: [Int] = []
     /// Number of policies that share the memory: one for each layer of each view with a viewport. Default: 1.
     var policies = 1
     /// Effort, from 0 (needed tiles only) to 1 (everything). Default: 0.5.
     package var effort: Double
     var residency: (TileKey) -> Residency
-    /// The same for many tiles under one lock.
+    /// Looks up many tiles under one lock.
     var lookUpMany: (([TileKey]) -> [TileResidency])?
     /// The tiles whose residency has changed since a version, and the new version. `nil`, also the result: all may have.
     var changedTiles: ((inout Int) -> [TileKey]?)?
@@ -48,7 +48,8 @@ package struct PlanContext {
     var isNear: ((TileKey) -> Bool)?
     /// Allowances by the layer's index; empty if all are standard.
     var allowances: [PrefetchAllowance] = []
-    /// Number of levels that are made of finer ones, by the layer's index. A load of such a tile takes many.
+    /// Number of levels that are made of finer ones, by the layer's index. A load of such a tile takes many loads of
+    /// the source.
     var synthesizedLevels: [Int] = []
     /// Whether only near tiles are of use.
     var isResidentOnly = false
@@ -68,7 +69,7 @@ package struct PlanContext {
         synthesizedLevels.indices.contains(layer) ? synthesizedLevels[layer] : 0
     }
 
-    /// The same for a layer's policy, one of several.
+    /// The context of a layer's policy, which is one of several.
     func with(_ allowance: PrefetchAllowance, ofLayer layer: Int, policies: Int) -> PlanContext {
         var context = self
         context.policies = policies
@@ -79,7 +80,7 @@ package struct PlanContext {
         return context
     }
 
-    /// Leaves out the loads ahead of need that an allowance excludes. Marks those that ask no source.
+    /// Leaves out the loads ahead of need that an allowance excludes. Marks the loads that ask no source.
     func admit(_ entries: inout [PlanEntry], by allowance: PrefetchAllowance) {
         guard allowance != .standard else { return }
         let found = allowance == .resident ? residencies(of: entries.map(\.key)) : []

@@ -1,10 +1,10 @@
 /// What was learned for prefetching in earlier sessions.
 ///
-/// Set it in ``LayerOptions/profile``. At the end of a session add ``TileCache/learnedProfile(of:)`` with
+/// Set a profile in ``LayerOptions/profile``. At the end of a session add ``TileCache/learnedProfile(of:)`` with
 /// ``merge(_:)`` and save ``bytes``; the library itself does no I/O. It has at most 290 KB, about half of it places.
 ///
 /// - *Places*: in how many sessions each tile was viewed, as a sketch without names. They fit one world with one
-///   pyramid. They reveal which parts of it were viewed; ``withoutPlaces`` leaves them out.
+///   pyramid. Places reveal which parts of the world were viewed; ``withoutPlaces`` leaves them out.
 /// - *Probabilities*: how much popularity matters, for each kind of motion and distance.
 ///
 /// From three sessions on, tiles that were viewed in many sessions are prefetched earlier, and also if they are far

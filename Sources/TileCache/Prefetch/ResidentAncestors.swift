@@ -2,7 +2,7 @@
 struct ResidentAncestors {
     /// The nearest resident ancestor of each tile.
     let nearest: [TileKey?]
-    /// Those of them that are compressed, each once: frames draw decoded tiles only.
+    /// Nearest resident ancestors that are compressed, each once: frames draw decoded tiles only.
     private(set) var compressed: [TileKey] = []
     /// All ancestors whose loads are in flight, each once.
     private(set) var loading: [TileKey] = []
@@ -13,7 +13,7 @@ struct ResidentAncestors {
             nearest = []
             return
         }
-        // The tiles, then their ancestors, each once, level by level. Of each level they come row by row.
+        // The tiles, then their ancestors, each once, level by level. The tiles of a level come row by row.
         var keys = tiles
         keys.reserveCapacity(2 * tiles.count)
         // Numbers of their parents. Level 0 has none.

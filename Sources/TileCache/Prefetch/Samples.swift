@@ -1,6 +1,6 @@
 /// Open samples: whether a tile of some bin is demanded within the horizon. Their results update the probabilities.
 ///
-/// A ring of the newest ones; the oldest beyond its capacity are dropped.
+/// A ring of the newest samples; the oldest ones beyond its capacity are dropped.
 struct Samples: Sendable {
     /// Maximum number of samples; a power of two.
     let capacity: Int
@@ -113,7 +113,7 @@ struct Samples: Sendable {
     /// - Parameters:
     ///   - deadline: Latest start of a load in time, behind as many tiles as usually come at once. If another bin would
     ///     have loaded the tile by then, samples that ended before do not count as soon.
-    ///   - latest: The same with a free worker; samples that began later were too late.
+    ///   - latest: Latest start with a free worker; samples that began later were too late.
     mutating func succeed(_ key: TileKey, deadline: Double, latest: Double, probabilities: inout ProbabilityTable) {
         let head = head(key)
         var wasAnnounced = false

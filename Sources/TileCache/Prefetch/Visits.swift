@@ -76,12 +76,12 @@ struct Visits: Sendable {
     struct Kept {
         /// Whether all have.
         fileprivate(set) var areAll: Bool
-        /// Whether those have whose records no other tile has taken. After one change of the needed tiles, only these
-        /// can have new records, and none is asked for if they are left out as a range.
+        /// Whether those candidates still have them whose records no other tile has taken. After one change of the
+        /// needed tiles, only these can have new records, and none is asked for if they are left out as a range.
         fileprivate var mayBe: Bool
     }
 
-    /// - Parameter former: Change of the needed tiles that the candidates are of.
+    /// - Parameter former: Number of the change of the needed tiles when the candidates were found.
     func kept(since former: Int) -> Kept {
         let areAll = former == change
         return Kept(areAll: areAll, mayBe: areAll || (shown != nil && former == change - 1))

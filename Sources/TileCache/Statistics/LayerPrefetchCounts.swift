@@ -2,13 +2,13 @@
 public struct LayerPrefetchCounts: Hashable, Sendable, CountFields {
     /// Prefetches that began, from the source or a store.
     public internal(set) var started = 0
-    /// Requests of these to the source. A synthesized tile counts as the tiles that it may be made of.
+    /// Requests of prefetches to the source. A synthesized tile counts as the tiles that it may be made of.
     public internal(set) var requests = 0
     /// Prefetches that were drawn later.
     public internal(set) var drawn = 0
     /// Prefetches that a view needed while they were in flight.
     public internal(set) var late = 0
-    /// How often a ceiling delayed a prefetch whose turn had come. One that waits for long counts many times.
+    /// How often a ceiling delayed a prefetch whose turn had come. A prefetch that waits for long counts many times.
     public internal(set) var heldBack = 0
     var byteTotal = 0
     var drawnByteTotal = 0

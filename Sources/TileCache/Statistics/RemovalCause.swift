@@ -3,7 +3,7 @@ extension TileCacheStatistics {
     public enum RemovalCause: Int, Sendable, Hashable, CaseIterable {
         /// Evicted to make room for another tile.
         case capacity
-        /// Evicted because compression would not make it smaller.
+        /// Evicted because compression would not make the tile smaller.
         case incompressible
         /// Replaced by newer pixels, or absent at its source.
         case replaced

@@ -92,14 +92,13 @@ extension TileCacheStatistics {
         public static func - (a: Self, b: Self) -> Self { a.combined(with: b, -) }
     }
 
-    /// Loads of expired tiles that were needed, by their outcome. They are no ``LoadCounts``.
+    /// Loads of expired tiles that were needed, by their outcome. ``LoadCounts`` do not contain them.
     public struct RevalidationCounts: Hashable, Sendable, CountFields {
         /// Revalidations that started.
         public internal(set) var started = 0
         /// Tiles that are still valid, by the answer of their source.
         public internal(set) var unchanged = 0
-        /// Tiles with new pixels, or absent ones. If there were no old pixels, or no more, such a revalidation is a load,
-        /// too.
+        /// Tiles that have new pixels, or are absent now. Without old pixels such a revalidation counts as a load too.
         public internal(set) var changed = 0
         /// Revalidations that failed, were put off, refused memory, cancelled or outdated by an invalidation.
         public internal(set) var unanswered = 0
@@ -211,7 +210,7 @@ extension TileCacheStatistics {
         public internal(set) var tiles = 0
         /// Further tiles requested from the source to make them.
         public internal(set) var loads = 0
-        /// Such requests that failed permanently and left a hole.
+        /// Requests for these tiles that failed permanently and left a hole.
         public internal(set) var holes = 0
 
         /// All counts are 0.

@@ -36,7 +36,7 @@ public struct TileCacheStatistics: Sendable, Hashable, CustomStringConvertible {
     public internal(set) var prefetchesInFlight = 0
     /// Loads in flight for longer than ``TileCache/Configuration/stuckLoadTime``.
     public internal(set) var stuckLoads = 0
-    /// Workers blocked in a source's code for longer than that.
+    /// Workers blocked in a source's code for longer than ``TileCache/Configuration/stuckLoadTime``.
     public internal(set) var blockedWorkers = 0
     /// Age of the oldest load in flight; 0 if there is none.
     public internal(set) var oldestLoad = Duration.zero

@@ -34,9 +34,9 @@ public enum TileStorePresence: Hashable, Sendable {
 
 /// What a store did with an entry that it was given.
 public enum TileStorePut: Hashable, Sendable {
-    /// It was copied and will be written soon, unless that fails.
+    /// The entry was copied and will be written soon, unless the write fails.
     case accepted
-    /// It was dropped because the store is behind with its writing.
+    /// The entry was dropped because the store is behind with its writing.
     case dropped
     /// It was refused.
     ///
@@ -53,8 +53,8 @@ public protocol TileStore: AnyObject, Sendable {
     /// Word for the store in reports. Default: "store".
     var label: String { get }
 
-    /// Whether the cache gives it prefetched tiles before they are drawn. Default: `false`, which saves writes; others
-    /// wait for the tiles of a store that processes share.
+    /// Whether the cache gives the store prefetched tiles before they are drawn. Default: `false`, which saves writes.
+    /// `true` is for a store that processes share: others wait for its tiles.
     var keepsUndrawnTiles: Bool { get }
 
     /// Counts since the store was opened.
@@ -115,7 +115,7 @@ public protocol TileStore: AnyObject, Sendable {
 
     /// Raises the generation of a namespace, so that older entries are misses.
     ///
-    /// They still are after a restart. Does nothing if the generation is not above the present one.
+    /// Older entries stay misses after a restart. Does nothing if the generation is not above the present one.
     ///
     /// - Returns: Whether the generation is stored. If not, older entries are misses until the store is closed.
     func raiseGeneration(of namespace: TileStoreNamespace, to generation: UInt64) -> Bool

@@ -118,7 +118,7 @@ public struct TileStoreEntry {
         add(generation)
         add(freshness.stored)
         add(freshness.expires ?? .max)
-        // The largest number says that none was given: for ever would become `expires`.
+        // The largest number stands for `nil`, which means `expires`. A time of for ever is written as one less.
         add(freshness.usableUntil.map { min($0, Int64.max - 1) } ?? .max)
         add(Int64(payloadByteCount))
         add(checksum)

@@ -1,7 +1,7 @@
 /// Times and validators of an entry, as HTTP caches use them.
 ///
-/// They say when it was stored, until when it may be drawn, and how its server can renew it. Times are whole seconds
-/// since 1970, UTC. A store keeps these fields and does not interpret them.
+/// They say when the entry was stored, until when it may be drawn, and how its server can renew it. Times are whole
+/// seconds since 1970, UTC. A store keeps these fields and does not interpret them.
 public struct TileStoreFreshness: Hashable, Sendable {
     /// Whether an entry may be drawn, and whether it must be revalidated.
     public enum State: Hashable, Sendable {
@@ -16,8 +16,8 @@ public struct TileStoreFreshness: Hashable, Sendable {
     /// Largest number of UTF-8 bytes of a validator that is kept. A longer one is dropped, and so is an empty one.
     public static let longestValidator = 512
 
-    /// Of a tile that must not be stored, as after `no-store` of HTTP. It is drawn once, and stored entries are
-    /// removed.
+    /// Freshness of a tile that must not be stored, as after `no-store` of HTTP. The tile is drawn once, and stored
+    /// entries are removed.
     public static let notStored = TileStoreFreshness(stored: 0, expires: 0, usableUntil: 0)
 
     /// Seconds by which a stored time may be ahead of the clock. A clock that is further behind has jumped.
@@ -25,9 +25,10 @@ public struct TileStoreFreshness: Hashable, Sendable {
 
     /// When the entry was stored or last renewed.
     public var stored: Int64
-    /// When it stops being fresh; `nil` if never, as for tiles of a file.
+    /// When the entry stops being fresh; `nil` if never, as for tiles of a file.
     public var expires: Int64?
-    /// When it must not be drawn any more without revalidation. Used if ``expires`` is set; `nil` is `expires`.
+    /// When the entry must not be drawn any more without revalidation. Used if ``expires`` is set; `nil` stands for
+    /// ``expires``.
     public var usableUntil: Int64?
     /// Validator of HTTP: `ETag`.
     public var entityTag: String?
@@ -59,10 +60,10 @@ public struct TileStoreFreshness: Hashable, Sendable {
     /// Whether no look-up at or after a time can use an entry.
     func isUseless(at now: Int64) -> Bool { !hasValidator && state(at: now) == .expired }
 
-    /// Whether the entry has a validator for a conditional request. One that is dropped is none.
+    /// Whether the entry has a validator for a conditional request. A validator that is dropped does not count.
     public var hasValidator: Bool { Self.isKept(entityTag) || Self.isKept(lastModified) }
 
-    /// Whether stores keep a validator: a part of a longer one would not match.
+    /// Whether stores keep a validator: a part of one that is too long would not match.
     static func isKept(_ validator: String?) -> Bool {
         validator.map { 1...longestValidator ~= $0.utf8.count } ?? false
     }

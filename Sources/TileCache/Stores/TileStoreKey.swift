@@ -38,7 +38,7 @@ public struct TileStoreShape: Hashable, Sendable {
 public struct TileStoreNamespace: Hashable, Sendable, CustomStringConvertible {
     /// The first 64 bits of the fingerprint.
     public let high: UInt64
-    /// The other 64 bits.
+    /// The last 64 bits of the fingerprint.
     public let low: UInt64
 
     /// Takes a fingerprint made before.

@@ -2,7 +2,7 @@
 public struct TileStoreStatistics: Hashable, Sendable {
     /// Look-ups that lent an entry.
     public var hits = 0
-    /// Look-ups that did not, by cause. A cause that never occurred may be missing.
+    /// Look-ups that lent nothing, by cause. A cause that never occurred may be missing.
     public var misses: [TileStoreMiss: Int] = [:]
     /// Entries that were written.
     public var writes = 0

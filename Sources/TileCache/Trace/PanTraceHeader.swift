@@ -78,10 +78,10 @@ extension PanTraceHeader {
 }
 
 extension PanTraceHeader.Size {
-    /// Whether it is valid as a viewport.
+    /// Whether the size is valid as a viewport.
     package var isViewport: Bool { width > 0 && height > 0 && width <= 1e6 && height <= 1e6 }
 
-    /// Whether it is valid as a world: at most as large as that of a pyramid.
+    /// Whether the size is valid as a world: at most as large as the world of a pyramid.
     package var isWorld: Bool {
         let most = Double(TilePyramid.maximumGridSide)
         return width >= 1 && height >= 1 && width <= most && height <= most && width == width.rounded()

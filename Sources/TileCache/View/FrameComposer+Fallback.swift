@@ -31,7 +31,7 @@ extension FrameComposer {
         let (tile, number) = (layer.needs.tiles[index].coordinate, layer.needs.entries[index])
         let own = pyramid.worldRectangle(of: tile)
         var fallback = Fallback()
-        // What is beside the screen stays in it.
+        // `gaps` keeps what is beside the screen.
         var gaps = [own]
         let area = clip.screenArea(of: own.offsetBy(x: offset, y: 0))
         let whole = area * (1 - Self.hair)
@@ -71,7 +71,7 @@ extension FrameComposer {
                 }
             }
         }
-        // So far away tiles have a few pixels: look-ups of finer ones would take most of a frame's time.
+        // Tiles of such a far view have a few pixels: look-ups of finer ones would take most of a frame's time.
         let depth = layer.isCut ? 0 : Self.descendantDepth
         let finer = tile.level + 1..<min(tile.level + 1 + depth, pyramid.levels.count)
         let isAbsent = number != .none && pool.table[number].flags.contains(.absent)

@@ -39,7 +39,7 @@ struct LevelLook {
         world = pyramid.worldRectangle
     }
 
-    /// World rectangle of a tile, cut at the world's edges. In the copy that begins at 0.
+    /// World rectangle of a tile, cut at the world's edges. In the copy of the world that begins at 0.
     func worldRectangle(of key: TileKey) -> PixelRect { table.rectangle(of: key.coordinate).intersection(world) }
 }
 
@@ -107,8 +107,8 @@ struct FrameComposer {
 
     /// Touches tiles drawn exactly, row by row from the top left. Returns whether a needed tile is missing.
     ///
-    /// If the frame equals the previous one and nothing was used in between, every list would stay as it is: it only
-    /// reads.
+    /// If the frame equals the previous one and nothing was used in between, every list would stay as it is. Then this
+    /// only reads.
     ///
     /// - Parameter timeToSharp: Called with the wait, in nanoseconds, of each missed tile that can be drawn now.
     func touch(_ layer: inout ViewLayer, _ pool: inout PoolState, timeToSharp: (Int64) -> Void) -> Bool {

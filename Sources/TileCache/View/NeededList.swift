@@ -28,8 +28,8 @@ struct NeededList: Sendable {
 
     private var layers: [LayerID: OfLayer] = [:]
 
-    /// - Parameter pyramids: Those of the layers that count. Tiles of others, and those outside of the known contents, are
-    ///   left out.
+    /// - Parameter pyramids: Pyramids of the layers that count. Tiles of other layers, and tiles outside of the known
+    ///   contents, are left out.
     init(_ list: [NeededTile], pyramids: [LayerID: TilePyramid]) {
         var importance: [TileKey: Float] = [:]
         for wish in list {

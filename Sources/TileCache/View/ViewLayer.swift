@@ -32,7 +32,7 @@ struct ViewLayer: Sendable {
     var gaveWay = false
     /// The level that the scale asks for; -1 for a list of the renderer's own.
     var askedLevel = -1
-    /// Bytes of the tiles of that level, if several layers share the room.
+    /// Bytes of the tiles of the asked level, if several layers share the room.
     var askedBytes = 0
     /// Number of tiles on screen that are not among the needed ones: too many of the coarsest level, or no memory.
     var leftOut = 0

@@ -1,6 +1,6 @@
 /// Room for the needed tiles of a view.
 extension ViewModel {
-    /// Maximum bytes of a layer's needed tiles, without what pinned ones have.
+    /// Maximum bytes of a layer's needed tiles, without what pinned tiles have.
     ///
     /// - Parameter share: What each layer may have of the view's room.
     func budget(ofLayer layer: Int, share: Int, _ pool: borrowing PoolState) -> Int {
@@ -20,13 +20,13 @@ extension ViewModel {
         return shareOfRoom(pool)
     }
 
-    /// The share of each layer that the last viewport gave.
+    /// The share of the room that each layer may have under the last viewport.
     func shareOfRoom(_ pool: borrowing PoolState) -> Int {
         layers.count > 1
             ? Self.share(of: pool.unpinnedBytes, for: layers.map(\.askedBytes)) : pool.unpinnedBytes
     }
 
-    /// The same under another viewport.
+    /// The share of the room that each layer may have under another viewport.
     func shareOfRoom(for viewport: TileViewport, _ pool: borrowing PoolState) -> Int {
         guard layers.count > 1 else { return pool.unpinnedBytes }
         var asked: [Int] = []
@@ -41,10 +41,10 @@ extension ViewModel {
         return cover.tileCount * pool.slotBytes(ofLayer: layer.layer)
     }
 
-    /// The equal share of some room that each may have: what a layer does not ask for is left to the others. One that
-    /// needs nothing, as it is off the screen, takes no part.
+    /// The equal share of some room that each may have: what a layer does not ask for is left to the others. A layer
+    /// that needs nothing, since it is off the screen, takes no part.
     ///
-    /// - Parameter asked: What each asks for.
+    /// - Parameter asked: What each layer asks for.
     static func share(of room: Int, for asked: [Int]) -> Int {
         var (rest, others, share) = (room, asked.count, room)
         for bytes in asked.sorted() {
@@ -73,7 +73,7 @@ extension ViewModel {
         return bytes > budget ? bytes : nil
     }
 
-    /// Level of a layer whose tiles have room at the destination; those of a finer one would be loaded in vain. `nil`
+    /// Level of a layer whose tiles have room at the destination; tiles of a finer level would be loaded in vain. `nil`
     /// without a destination, or if levels do not depend on the room.
     ///
     /// - Parameter share: What each layer may have of the room there.
@@ -94,8 +94,8 @@ extension ViewModel {
         return level
     }
 
-    /// Whether the tiles of a layer have room beside what other views need, or are within its equal part: what each
-    /// layer of a view needs at least stays, and the rest is divided by their number.
+    /// Whether the tiles of a layer have room beside what other views need, or are within the layer's equal part: each
+    /// layer of a view keeps what it needs at least, and the rest is divided by the number of layers.
     ///
     /// - Parameter isReturn: Whether the level would be finer again after it gave way. An eighth of the room has to be
     ///   left then, so that levels do not alternate while other views move or memory comes and goes.

@@ -3,7 +3,7 @@ struct ViewModel: Sendable {
     var layers: [ViewLayer]
     /// How levels are chosen, with the level bias.
     private(set) var selection: TileLevelSelection
-    /// The same without it.
+    /// How levels are chosen, without the level bias.
     let baseSelection: TileLevelSelection
     /// Octaves by which the view is coarser than its selection says.
     private(set) var levelBias = 0.0
@@ -17,7 +17,7 @@ struct ViewModel: Sendable {
     var zoom = TileCacheStatistics.DemandCounts()
     /// Whether the last update changed the visible area.
     var hasMoved = false
-    /// Time of the last such update.
+    /// Time of the last update that changed the visible area.
     private var lastMoved: Int64 = 0
     /// Movement since the update before.
     private var step = FrameStep()
@@ -93,7 +93,8 @@ struct ViewModel: Sendable {
         rests.removeAll(keepingCapacity: true)
     }
 
-    /// Updates the viewport: chooses levels, finds the needed tiles, counts demands. Returns whether it can be drawn.
+    /// Updates the viewport: chooses levels, finds the needed tiles, counts demands. Returns whether the viewport can
+    /// be drawn.
     ///
     /// - Parameter time: Time of the viewport, which determines its velocity. Default: `now`.
     mutating func update(
@@ -146,7 +147,7 @@ struct ViewModel: Sendable {
         chooseAgain(now: now, pool: &pool)
     }
 
-    /// Changes the level bias, and with it the levels. Returns whether it was another one.
+    /// Changes the level bias, and with it the levels. Returns whether the bias was another one before.
     mutating func setLevelBias(_ bias: Double, now: Int64, pool: inout PoolState) -> Bool {
         let bias = bias.isNaN ? 0 : min(max(bias, 0), 8)
         guard bias != levelBias else { return false }
@@ -251,7 +252,7 @@ struct ViewModel: Sendable {
 
     /// Updates the needed tiles to the renderer's own list.
     mutating func update(_ list: NeededList, now: Int64, pool: inout PoolState) {
-        // The list takes their place: layers that are added later need nothing of a former viewport.
+        // The list takes the place of both: layers that are added later need nothing of a former viewport.
         (viewport, destination) = (nil, nil)
         hasMoved = false
         needsVersion &+= 1
@@ -372,6 +373,6 @@ struct ViewModel: Sendable {
 }
 
 extension Array {
-    /// Whether its memory is that of a far longer list.
+    /// Whether the array has the memory of a far longer list.
     fileprivate func hasRoom(farBeyond count: Int) -> Bool { capacity > 4 * count + 256 }
 }
