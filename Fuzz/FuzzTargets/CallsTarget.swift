@@ -73,7 +73,6 @@ private func create(_ session: CallSession, _ bytes: inout Bytes) {
     let second = bytes.byte()
     if second & 1 != 0 { configuration.stuck_load_time = bytes.integer() }
     if second & 2 != 0 { configuration.slow_callback_time = bytes.integer() }
-    if second & 4 != 0 { configuration.reserved_workers = Int32(truncatingIfNeeded: bytes.integer()) }
     if second & 8 != 0 { configuration.uses_compressed_tier = 0 }
     if second & 16 != 0 { configuration.fits_level_to_budget = 0 }
     // Hundreds of threads would only be slow.

@@ -19,8 +19,6 @@ public final class TileCache: Sendable {
         public var maximumByteLimit: ByteCount?
         /// Concurrent loads, 1...255. Default: 4.
         public var workers: Int
-        /// Workers reserved for demand loads, 0..<`workers`. Prefetches never use them. Default: 0.
-        public var reservedWorkers: Int
         /// Whether cold tiles are compressed before they are evicted. Default: `true`.
         public var usesCompressedTier = true
         /// Fraction of the limit, 0...1, for the compressed tier if both tiers compete. Default: `nil`, adapts to the
@@ -56,10 +54,9 @@ public final class TileCache: Sendable {
         package var pageBytes = MemoryRegion.systemPageBytes
 
         /// Creates a configuration.
-        public init(byteLimit: ByteCount, workers: Int = 4, reservedWorkers: Int = 0) {
+        public init(byteLimit: ByteCount, workers: Int = 4) {
             self.byteLimit = byteLimit
             self.workers = workers
-            self.reservedWorkers = reservedWorkers
         }
     }
 
@@ -210,9 +207,6 @@ extension TileCache.Configuration {
         guard (1...255).contains(workers) else {
             throw .invalidConfiguration("1 to 255 workers are expected, not \(workers)")
         }
-        guard (0..<workers).contains(reservedWorkers) || (workers == 1 && reservedWorkers == 0) else {
-            throw .invalidConfiguration("0 to \(workers - 1) reserved workers are expected, not \(reservedWorkers)")
-        }
         guard compressedShare.map({ (0...1).contains($0) }) ?? true else {
             throw .invalidConfiguration("a compressed share of 0 to 1 is expected, not \(compressedShare ?? 0)")
         }
@@ -236,7 +230,6 @@ extension TileCache.Configuration {
         pool.grantsBookkeeping = grantsBookkeeping
         pool.workers = workers
         pool.pageBytes = pageBytes
-        pool.reservedWorkers = reservedWorkers
         pool.retryDelay = retryDelay.nanoseconds
         pool.maximumCodecJobs = SystemMemory.processorCount
         // Each costs an idle queue. The system has threads for some 500 blocked queues.

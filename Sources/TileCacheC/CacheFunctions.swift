@@ -133,7 +133,7 @@ extension tilecache_configuration: VersionedStructure {
             byte_limit: Int64(defaults.byteLimit.bytes),
             maximum_byte_limit: 0,
             workers: Int32(defaults.workers),
-            reserved_workers: Int32(defaults.reservedWorkers),
+            reserved: 0,
             uses_compressed_tier: defaults.usesCompressedTier ? 1 : 0,
             fits_level_to_budget: defaults.fitsLevelToBudget ? 1 : 0,
             compressed_share: -1,
@@ -154,11 +154,7 @@ extension tilecache_configuration: VersionedStructure {
         guard compressed_share == -1 || (compressed_share >= 0 && compressed_share <= 1) else {
             throw .configuration("compressed_share must be -1, or 0 to 1, not \(compressed_share)")
         }
-        var result = TileCache.Configuration(
-            byteLimit: .bytes(Int(clamping: byte_limit)),
-            workers: Int(workers),
-            reservedWorkers: Int(reserved_workers)
-        )
+        var result = TileCache.Configuration(byteLimit: .bytes(Int(clamping: byte_limit)), workers: Int(workers))
         if maximum_byte_limit > 0 { result.maximumByteLimit = .bytes(Int(clamping: maximum_byte_limit)) }
         result.usesCompressedTier = uses_compressed_tier != 0
         result.fitsLevelToBudget = fits_level_to_budget != 0

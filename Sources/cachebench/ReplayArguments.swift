@@ -108,9 +108,6 @@ struct ReplayArguments<Latency: LatencyFlag>: ParsableArguments {
     @Option("Concurrent loads, 1 to 255.", .whole(1...255))
     var workers = usual.workers
 
-    @Option("Workers reserved for needed tiles, 0 to one less than there are.", .whole(0...254))
-    var reservedWorkers = usual.reservedWorkers
-
     // MARK: Time
 
     @OptionGroup var latency: Latency
@@ -178,7 +175,6 @@ struct ReplayArguments<Latency: LatencyFlag>: ParsableArguments {
         options.without = without
         options.profile = profile.map { .file($0) }
         options.workers = workers
-        options.reservedWorkers = reservedWorkers
         switch latency.loadLatency {
         case .unset: options.loadLatency = clock == .virtual ? usual.loadLatency : nil
         case .drawn: options.loadLatency = nil

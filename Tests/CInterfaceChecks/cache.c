@@ -37,9 +37,6 @@ const char *check_configuration(void) {
     REFUSED(workers = INT32_MIN);
     TAKEN(workers = 1);
     TAKEN(workers = 255);
-    REFUSED(reserved_workers = -1);
-    REFUSED(reserved_workers = 4);
-    TAKEN(reserved_workers = 3);
     REFUSED(compressed_share = NAN);
     REFUSED(compressed_share = 1.001);
     REFUSED(compressed_share = -0.5);

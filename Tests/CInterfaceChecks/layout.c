@@ -27,7 +27,7 @@ SIZE(tilecache_configuration, 88);
 FIELD(tilecache_configuration, byte_limit, 8);
 FIELD(tilecache_configuration, maximum_byte_limit, 16);
 FIELD(tilecache_configuration, workers, 24);
-FIELD(tilecache_configuration, reserved_workers, 28);
+FIELD(tilecache_configuration, reserved, 28);
 FIELD(tilecache_configuration, uses_compressed_tier, 32);
 FIELD(tilecache_configuration, fits_level_to_budget, 36);
 FIELD(tilecache_configuration, compressed_share, 40);

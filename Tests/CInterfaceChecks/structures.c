@@ -23,7 +23,7 @@ const char *check_structures(void) {
     /* Defaults, as the header states them. */
     EXPECT_OK(tilecache_configuration_init(&configuration, sizeof configuration));
     EXPECT(configuration.struct_size == sizeof configuration && configuration.byte_limit == 64 << 20);
-    EXPECT(configuration.maximum_byte_limit == 0 && configuration.workers == 4 && configuration.reserved_workers == 0);
+    EXPECT(configuration.maximum_byte_limit == 0 && configuration.workers == 4 && configuration.reserved == 0);
     EXPECT(configuration.uses_compressed_tier == 1 && configuration.fits_level_to_budget == 1);
     EXPECT(configuration.compressed_share == -1 && configuration.effort == 0.5);
     EXPECT(configuration.expected_load_latency == 40000000 && configuration.retry_delay == 500000000);

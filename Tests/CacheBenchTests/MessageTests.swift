@@ -147,7 +147,6 @@ struct MessageTests {
         Line(words: "stress --threads -1", says: ["'-1' is invalid", "1 to 64"]),
         Line(words: "compare --budgets -1MiB traces", says: ["not '-1MiB'"]),
         // Values out of range.
-        Line(words: "replay --workers 2 --reserved-workers 2", says: ["--reserved-workers takes 0 to 1"]),
         Line(words: "replay --hysteresis 2", says: ["'2' is invalid", "0 to 1"]),
         Line(words: "replay --requests-per-minute 1000000001", says: ["'1000000001' is invalid", "0 to 1000000000"]),
         Line(

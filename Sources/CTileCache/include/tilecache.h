@@ -242,8 +242,7 @@ typedef struct tilecache_configuration {
     int64_t maximum_byte_limit;
     /** Loads at the same time, 1 to 255. Default: 4. */
     int32_t workers;
-    /** Workers reserved for demand loads, 0 to workers - 1. Prefetches never use them. Default: 0. */
-    int32_t reserved_workers;
+    int32_t reserved;
     /** Whether cold tiles are kept compressed before they are evicted. Default: true. */
     int32_t uses_compressed_tier;
     /** Whether a view draws a coarser level if its needed tiles exceed the limit, alone or with those of other views.

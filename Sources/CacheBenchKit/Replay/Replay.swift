@@ -77,11 +77,6 @@ package struct Replay: Sendable {
     ) throws(ReplayError) {
         try require((1...255).contains(options.workers), "--workers takes 1 to 255, not \(options.workers)")
         try require(
-            (0..<options.workers).contains(options.reservedWorkers),
-            "--reserved-workers takes 0 to \(options.workers - 1), one less than the workers, "
-                + "not \(options.reservedWorkers)"
-        )
-        try require(
             (1...1000).contains(options.compressionRatio),
             "--compression-ratio takes 1 to 1000, not \(options.compressionRatio)"
         )

@@ -35,11 +35,7 @@ extension ReplayOptions {
     /// Cache settings under either clock: the library's defaults, changed by the options. Two more differ, since the
     /// reference replay needs them otherwise.
     func cacheConfiguration(_ limit: (bytes: Int, grantsBookkeeping: Bool)) -> TileCache.Configuration {
-        var configuration = TileCache.Configuration(
-            byteLimit: .bytes(limit.bytes),
-            workers: workers,
-            reservedWorkers: reservedWorkers
-        )
+        var configuration = TileCache.Configuration(byteLimit: .bytes(limit.bytes), workers: workers)
         configuration.usesCompressedTier = compressedTier
         configuration.compressedShare = compressedShare
         configuration.effort = effort
@@ -67,7 +63,7 @@ extension ReplayOptions {
             "compressedShare": compressedShare.map { .number($0) } ?? .text("adaptive"),
             "compressionRatio": .number(compressionRatio), "prefetch": .text(prefetch.rawValue),
             "eviction": .text(eviction.rawValue), "pixelFormat": .text(pixelFormat.name),
-            "workers": .integer(workers), "reservedWorkers": .integer(reservedWorkers),
+            "workers": .integer(workers),
             "loadLatencyMilliseconds": loadLatency.map { .number(Double($0) / 1e6) } ?? .none,
             "loadTimes": .text(loadTimes.description), "cost": .text(cost.description),
             "clock": .text(clock.rawValue), "speed": .number(speed), "frameRate": .number(frameRate),

@@ -118,8 +118,6 @@ package struct ReplayOptions: Sendable, Hashable {
     package var pixelFormat = TilePixelFormat.rgba8
     /// Concurrent loads, 1 to 255.
     package var workers = 4
-    /// Workers reserved for demand loads, 0 to `workers` - 1. Default: 0, as the library's.
-    package var reservedWorkers = 0
     /// Load latency in nanoseconds; `nil` under the real clock draws the tiles.
     package var loadLatency: Int64? = 40_000_000
     package var loadTimes = LoadTimes.constant

@@ -166,7 +166,7 @@ struct VirtualReplay {
     private func knowledge(limitBytes: Int, tileBytes: Int) -> OraclePolicy.Knowledge {
         let tiles = Double(limitBytes) / Double(VirtualCache.slotBytes(ofTile: tileBytes))
         return OraclePolicy.Knowledge(
-            workers: options.workers - options.reservedWorkers,
+            workers: options.workers,
             capacityTiles: Int(options.compressedTier ? tiles * options.compressionRatio : tiles),
             loadTime: loads.timeOfTile
         )

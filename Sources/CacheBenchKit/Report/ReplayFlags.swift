@@ -33,7 +33,7 @@ enum ReplayFlags {
             }
         }
         add("prefetch", "eviction", "effort", "prefetchAllowance", "price", "requestsPerMinute", "bytesPerMinute")
-        add("without", "profile", "learn", "workers", "reservedWorkers")
+        add("without", "profile", "learn", "workers")
         add("loadLatencyMilliseconds", flag: "load-latency", unit: "ms")
         add("loadTimes", "cost", "source", "maximumZoom")
         add("imageMemoryLimit", unit: "B")

@@ -109,7 +109,6 @@ package struct TuneOptions: Sendable {
                 shares.map { share in
                     var variant = replay
                     variant.workers = workers
-                    variant.reservedWorkers = min(replay.reservedWorkers, max(workers - 1, 0))
                     variant.overrides.tileSize = size
                     variant.compressedShare = share
                     return variant

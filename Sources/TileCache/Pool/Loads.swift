@@ -52,8 +52,6 @@ struct Loads {
     private var free: [LoadID] = []
     private var lastSerial: UInt32 = 0
     private(set) var count = 0
-    /// Prefetches in flight that were not written off.
-    private(set) var prefetchCount = 0
     /// Revalidations in flight.
     private(set) var revalidationCount = 0
     /// Loads in flight whose worker was replaced.
@@ -82,7 +80,6 @@ struct Loads {
         let id = free.popLast() ?? LoadID(number: Int32(records.count))
         records.put(load, at: Int(id.number))
         count += 1
-        if !load.isDemand { prefetchCount += 1 }
         if load.isRevalidation { revalidationCount += 1 }
         return LoadTicket(load: id, serial: lastSerial, key: key, slot: load.slot, isDemand: load.isDemand)
     }
@@ -98,7 +95,7 @@ struct Loads {
         free.append(id)
         count -= 1
         if load.isRevalidation { revalidationCount -= 1 }
-        if load.isWrittenOff { writtenOffCount -= 1 } else if !load.isDemand { prefetchCount -= 1 }
+        if load.isWrittenOff { writtenOffCount -= 1 }
         return load
     }
 
@@ -106,7 +103,6 @@ struct Loads {
     mutating func writeOff(_ id: LoadID) {
         change(id) { $0.isWrittenOff = true }
         writtenOffCount += 1
-        if self[id]?.isDemand == false { prefetchCount -= 1 }
     }
 
     /// Start of the oldest load that was not written off.

@@ -29,8 +29,6 @@ struct PoolConfiguration: Sendable {
     var spareWorkers = Int.max
     /// Time of a layer's load until one has ended, in nanoseconds.
     var expectedLoadTime: Int64 = 40_000_000
-    /// Workers reserved for needed tiles.
-    var reservedWorkers = 0
     /// Bytes of a page of memory, a power of two, 4096 or more. Slots, blocks' pages and tables consist of such pages.
     var pageBytes = 4096
     /// Fixed memory of the owner (scratch buffers of workers).

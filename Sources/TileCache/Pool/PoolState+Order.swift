@@ -69,10 +69,7 @@ extension PoolState {
             if queue.plan.isAtRest, isPrefetch, queue.unmet.rank == .needed { return .refused }
             // Those of a margin have the same worth in each plan. They only leave the room to needed tiles that lack it.
             if queue.plan.isAtRest, queue.lack.concerns(layer) { return nil }
-            // A host's margin is no guess, but leaves the reserved workers to needed tiles too.
-            let count = isPrefetch ? loads.prefetchCount : loads.busyCount
-            let isAllowed = count < configuration.workers - configuration.reservedWorkers
-            guard isAllowed, !queue.prefetchHasEnded else { return .refused }
+            guard !queue.prefetchHasEnded else { return .refused }
         }
         if number != .none, table[number].residency == .compressed, !configuration.compressedTier {
             // The limit has become too small for a codec.

@@ -19,7 +19,6 @@ extension VirtualCache {
         /// Size of a decoded tile relative to its block, 1 or more.
         package var compressionRatio = 2.0
         package var workers = 4
-        package var reservedWorkers = 0
         package var levelBias = 0.0
         package var hysteresis = 0.0
         package var effort = 0.5
@@ -40,7 +39,6 @@ extension VirtualCache {
             compressedTier = configuration.usesCompressedTier
             compressedShare = configuration.compressedShare
             workers = configuration.workers
-            reservedWorkers = configuration.reservedWorkers
             effort = configuration.effort
             fitsBudget = configuration.fitsLevelToBudget
         }
@@ -52,7 +50,6 @@ extension VirtualCache {
             configuration.compressedShare = compressedShare
             configuration.grantsBookkeeping = grantsBookkeeping
             configuration.workers = workers
-            configuration.reservedWorkers = reservedWorkers
             configuration.maximumCodecJobs = codecCost?.cores ?? .max
             return configuration
         }

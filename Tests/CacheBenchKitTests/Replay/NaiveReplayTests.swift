@@ -24,8 +24,6 @@ private let recordedTraces = RecordedTraces.paths(of: "immens_map")
         options.prefetch = policy == .ring ? .ring : .none
         options.eviction = .lru
         options.workers = workers
-        // The reference reserves no worker, whatever the default is.
-        options.reservedWorkers = 0
         options.loadLatency = latency
         options.duration = duration.isFinite ? Int64(duration * 1e9) : nil
         let reader = try PanTraceReader(text: text)

@@ -38,7 +38,7 @@ import Testing
 
     /// The virtual clock takes all of its settings from the same place.
     @Test func theVirtualClockHasTheSameSettings() {
-        var configuration = TileCache.Configuration(byteLimit: .bytes(12345), workers: 9, reservedWorkers: 3)
+        var configuration = TileCache.Configuration(byteLimit: .bytes(12345), workers: 9)
         configuration.usesCompressedTier = false
         configuration.compressedShare = 0.25
         configuration.effort = 0.75
@@ -46,7 +46,7 @@ import Testing
         configuration.grantsBookkeeping = true
         configuration.fitsLevelToBudget = false
         let options = VirtualCache.Options(configuration)
-        #expect(options.byteLimit == 12345 && options.workers == 9 && options.reservedWorkers == 3)
+        #expect(options.byteLimit == 12345 && options.workers == 9)
         #expect(!options.compressedTier && options.compressedShare == 0.25 && options.effort == 0.75)
         #expect(!options.usesValues && options.grantsBookkeeping && !options.fitsBudget)
         #expect(VirtualCache.Options(TileCache.Configuration(byteLimit: .bytes(1))).fitsBudget)

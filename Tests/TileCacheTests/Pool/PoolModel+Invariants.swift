@@ -42,8 +42,6 @@ extension PoolModel {
         try require(pool.codecJobs.count == codecJobs, "\(pool.codecJobs.count) codec jobs, not \(codecJobs)")
         try require(pool.loads.count == flights.count, "\(pool.loads.count) loads, not \(flights.count)")
         try require(pool.loads.oldestStart == flights.values.map(\.started).min(), "the oldest load")
-        let prefetches = flights.values.count { !$0.ticket.isDemand }
-        try require(pool.loads.prefetchCount == prefetches, "\(pool.loads.prefetchCount) prefetches, not \(prefetches)")
         let inFlight = flights.values.reduce(0) {
             $0 + ($1.ticket.slot == .none ? 0 : pool.slotBytes(ofLayer: $1.ticket.key.layer))
         }

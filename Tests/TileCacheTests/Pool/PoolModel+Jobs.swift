@@ -48,11 +48,6 @@ extension PoolModel {
             try write(flight.stamp, to: slot(ticket.key.layer, ticket.slot))
         }
         flights[ticket.load] = flight
-        let prefetches = flights.values.count { !$0.ticket.isDemand }
-        try require(
-            prefetches <= pool.configuration.workers - pool.configuration.reservedWorkers,
-            "prefetches on reserved workers"
-        )
     }
 
     private func begin(_ ticket: CodecTicket, _ kind: CodecWork.Kind) throws {

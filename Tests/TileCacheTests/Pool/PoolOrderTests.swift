@@ -49,34 +49,6 @@ import Testing
         #expect(small.entry(1)?.visits == 3 && small.entry(1)?.lastDemand == known)
     }
 
-    /// MapLibre's order, coarser tiles first, with a worker reserved for needed tiles. It must not wait for coarser
-    /// ones.
-    @Test func neededTilesPassAPrefetchThatWaitsForItsWorker() {
-        let small = TilePool(tiles: 32) {
-            $0.workers = 3
-            $0.reservedWorkers = 1
-        }
-        small.install([
-            small.wish(0, 1), small.wish(1, 1), small.wish(2, 1), small.demand(key(10)), small.wish(3, 1),
-            small.demand(key(11)),
-        ])
-        let first = small.beginLoad()
-        let second = small.beginLoad()
-        let third = small.beginLoad()
-        #expect([first, second, third].map { $0?.key } == [key(0), key(1), key(10)])
-        #expect(small.beginLoad() == nil)
-        if let third { small.end(third) }
-        // Both workers for prefetches are busy: needed tiles start next, then nothing.
-        let fourth = small.beginLoad()
-        #expect(fourth?.key == key(11))
-        if let fourth { small.end(fourth) }
-        #expect(small.beginLoad() == nil)
-        if let first { small.end(first) }
-        #expect(small.beginLoad()?.key == key(2))
-        if let second { small.end(second) }
-        #expect(small.beginLoad()?.key == key(3))
-    }
-
     @Test func neededTilesPassAPrefetchThatThereIsNoRoomFor() {
         let small = TilePool(tiles: 2) { $0.eviction = .value }
         small.install([small.wish(0, 5), small.wish(1, 5)])
@@ -235,11 +207,7 @@ import Testing
     @Test(arguments: 1...40) func anyPlanStartsInItsOrder(seed: Int) {
         var random = SplitMix64(seed: UInt64(seed))
         let workers = 1 + random.below(5)
-        let reserved = random.below(workers)
-        let small = TilePool(tiles: 400) {
-            $0.workers = workers
-            $0.reservedWorkers = reserved
-        }
+        let small = TilePool(tiles: 400) { $0.workers = workers }
         var left = (0..<random.below(60)).map { (column: $0, isDemand: random.oneIn(3)) }
         small.install(left.map { $0.isDemand ? small.demand(key($0.column)) : small.wish($0.column, 1) })
         var running: [(ticket: LoadTicket, isDemand: Bool)] = []
@@ -247,12 +215,10 @@ import Testing
             if random.oneIn(3), !running.isEmpty {
                 small.end(running.remove(at: random.below(running.count)).ticket)
             }
-            // The first plan entry that may start; prefetches may use the workers that are not reserved.
-            let mayPrefetch = running.count { !$0.isDemand } < workers - reserved
-            let next = running.count < workers ? left.firstIndex { $0.isDemand || mayPrefetch } : nil
+            let next = running.count < workers ? left.first : nil
             let begun = small.beginLoad()
-            #expect(begun?.key == next.map { key(left[$0].column) })
-            if let begun, let next { running.append((begun, left.remove(at: next).isDemand)) }
+            #expect(begun?.key == next.map { key($0.column) })
+            if let begun { running.append((begun, left.removeFirst().isDemand)) }
         }
     }
 }

@@ -34,7 +34,6 @@ import Testing
         configuration.compressedTier = seed % 5 != 0
         configuration.compressedShare = seed % 3 == 0 ? 1 : 0.4
         configuration.workers = 5
-        configuration.reservedWorkers = seed % 3
         configuration.maximumCodecJobs = 1 + seed % 4
         configuration.fixedBytes = 10_000
         configuration.retryDelay = 5_000_000

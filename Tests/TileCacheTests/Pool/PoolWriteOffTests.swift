@@ -5,10 +5,7 @@ import Testing
 /// Loads whose source does not answer.
 @Suite struct PoolWriteOffTests {
     @Test func aLoadThatTakesTooLongGivesItsPlaceToAnother() {
-        let small = TilePool(tiles: 32) {
-            $0.workers = 2
-            $0.reservedWorkers = 1
-        }
+        let small = TilePool(tiles: 32) { $0.workers = 2 }
         _ = small.pool.addLayer(tileBytes: TilePool.tileBytes)
         small.install([small.wish(0, 1)] + (1..<4).map { small.demand(key($0)) } + [small.demand(key(0, layer: 1))])
         let first = small.beginLoad()
@@ -34,8 +31,8 @@ import Testing
         if let third { small.end(third) }
         if let first { small.end(first) }
         #expect(small.beginLoad()?.key == key(2))
-        let counts = [small.pool.loads.writtenOffCount, small.pool.loads.prefetchCount, small.pool.loads.count]
-        #expect(counts == [0, 1, 2])
+        let counts = [small.pool.loads.writtenOffCount, small.pool.loads.count]
+        #expect(counts == [0, 2])
     }
 
     /// Tiles skipped because of too many loads of their layer get a new plan. It comes as soon as those end.
@@ -65,8 +62,6 @@ import Testing
         let before = small.pool.bookkeepingBytes
         let count = small.pool.writeOffLoads(startedBefore: 1, atMost: 3, now: 1)
         #expect(count == 3)
-        let prefetches = small.pool.loads.prefetchCount
-        #expect(prefetches == 0)
         // Each frees its worker's record for another load.
         #expect(small.pool.bookkeepingBytes == before + 3 * MemoryLayout<Load?>.stride)
         let oldest = small.pool.loads.oldestStart

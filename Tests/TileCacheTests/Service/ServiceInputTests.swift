@@ -122,7 +122,6 @@ import Testing
         for workers in [0, 256] {
             #expect(refusal { $0.workers = workers }?.contains("1 to 255 workers") == true, "\(workers)")
         }
-        #expect(refusal { $0.reservedWorkers = 4 }?.contains("0 to 3 reserved workers") == true)
     }
 
     /// Sources write and renderers read through spans, without a pointer.

@@ -55,7 +55,6 @@ import Testing
     private func strip(
         tiles: Int = 16,
         workers: Int = 4,
-        reserved: Int = 0,
         wraps: Bool = false,
         wishes: [Int] = [],
         views: Int = 1
@@ -65,7 +64,6 @@ import Testing
         options.grantsBookkeeping = true
         options.compressedTier = false
         options.workers = workers
-        options.reservedWorkers = reserved
         let log = Log()
         let latency = 40 * Self.millisecond
         let cache = VirtualCache(options: options, expectedLatency: latency) { load, start in
@@ -170,20 +168,18 @@ import Testing
         #expect(strip.cache.timesToSharp.isEmpty)
     }
 
-    @Test func reservedWorkersLoadOnlyWhatIsNeeded() throws {
-        let strip = try strip(workers: 3, reserved: 1, wishes: [8, 9, 10, 11])
+    @Test func whatIsNeededTakesTheNextFreeWorker() throws {
+        let strip = try strip(workers: 2, wishes: [8, 9, 10, 11])
         strip.look(at: 0...0, after: 0)
-        #expect(strip.log.columns == [0, 8, 9])
-        #expect(strip.cache.prefetchLoadsInFlight == 2)
-        strip.look(at: 0...0, after: 10)
-        #expect(strip.log.starts.count == 3)
-        // At 40 ms all end; two of three start prefetches, and the third takes the demand at 45 ms at once.
+        #expect(strip.log.columns == [0, 8])
         strip.look(at: 0...0, after: 44)
-        #expect(strip.cache.prefetchLoadsInFlight == 2)
-        strip.look(at: 1...1, after: 45)
-        #expect(strip.log.columns == [0, 8, 9, 10, 11, 1])
-        #expect(strip.log.times.last == 45)
-        #expect(strip.log.starts.map(\.isDemand) == [true, false, false, false, false, true])
+        #expect(strip.log.columns == [0, 8, 9, 10] && strip.cache.prefetchLoadsInFlight == 2)
+        // Both load for those who may need them, until 80 ms.
+        strip.look(at: 1...1, after: 50)
+        #expect(strip.log.starts.count == 4)
+        strip.look(at: 1...1, after: 90)
+        #expect(strip.log.columns == [0, 8, 9, 10, 1, 11])
+        #expect(strip.log.starts.map(\.isDemand) == [true, false, false, false, true, false])
     }
 
     @Test func aFullCacheGivesUpTheLeastRecentlyDrawn() throws {
@@ -240,7 +236,6 @@ import Testing
         options.byteLimit = 30 * Self.tileBytes
         options.usesValues = usesValues
         options.workers = 3
-        options.reservedWorkers = 1
         options.hysteresis = 0.2
         var latencies = SplitMix64(seed: seed)
         let cache = VirtualCache(options: options, expectedLatency: 40 * Self.millisecond) { _, _ in
@@ -263,7 +258,7 @@ import Testing
             coverages.append(cache.coverage)
             waits += cache.timesToSharp
             #expect(cache.pool.committedBytes <= options.byteLimit)
-            #expect(cache.loadsInFlight <= 3 && cache.prefetchLoadsInFlight <= 2)
+            #expect(cache.loadsInFlight <= 3)
         }
         return Figures(
             pan: cache.panDemands,

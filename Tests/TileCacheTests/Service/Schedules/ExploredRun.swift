@@ -31,11 +31,7 @@ final class ExploredRun: @unchecked Sendable {
         isTight = scheduler.chance(25)
         fullLimit = isTight ? (160 + scheduler.below(300)) << 10 : 4 << 20
         let workers = 1 + scheduler.below(3)
-        var configuration = TileCache.Configuration(
-            byteLimit: .bytes(fullLimit),
-            workers: workers,
-            reservedWorkers: scheduler.below(workers)
-        )
+        var configuration = TileCache.Configuration(byteLimit: .bytes(fullLimit), workers: workers)
         configuration.usesCompressedTier = scheduler.chance(85)
         configuration.retryDelay = .nanoseconds(1_000_000 << Int64(scheduler.below(10)))
         configuration.stuckLoadTime = .nanoseconds(scheduler.chance(30) ? 2_000_000 : 10_000_000_000)
