@@ -217,7 +217,7 @@ private func addLayer(_ session: CallSession, _ bytes: inout Bytes) {
     let second = bytes.byte()
     if second & 1 != 0 { options.alpha = Int32(bytes.byte() % 5) }
     if second & 2 != 0 { options.is_compressible = Int32(bytes.byte() & 1) }
-    if second & 4 != 0 { (options.share_maximum, options.share_guaranteed) = (bytes.number(), bytes.number()) }
+    if second & 4 != 0 { options.share_maximum = bytes.number() }
     if second & 8 != 0 { options.synthesized_levels = Int32(bytes.byte()) - 4 }
     if second & 16 != 0 { options.downsampling = Int32(bytes.byte() % 5) }
     let usesTable = draw & 64 != 0

@@ -8,8 +8,11 @@ public struct LayerOptions: Hashable, Sendable {
     ///
     /// Tiles larger than 2016 MiB, LZ4's maximum input, are never compressed.
     public var isCompressible: Bool
-    /// Fractions of the cache's limit for this layer. Default: no maximum, nothing guaranteed.
-    public var share: LayerShare
+    /// Fraction of the cache's limit that the layer's tiles never exceed, above 0, at most 1. Default: 1.
+    ///
+    /// Decoded tiles, compressed ones and loads in flight count together. A layer at its maximum makes room among its
+    /// own tiles, and a view whose needed tiles exceed it draws a coarser level.
+    public var maximumShare: Double
     /// Number of the pyramid's coarsest levels that the source does not have, 0 or more. Default: 0.
     ///
     /// The cache makes their tiles by halving the 2 x 2 tiles below and never requests them. The number bounds the cost
@@ -36,7 +39,7 @@ public struct LayerOptions: Hashable, Sendable {
         format: TilePixelFormat = .rgba8,
         alpha: TileAlphaMode = .premultiplied,
         isCompressible: Bool = true,
-        share: LayerShare = .all,
+        maximumShare: Double = 1,
         synthesizedLevels: Int = 0,
         downsampling: TileDownsampling = .linear,
         prefetch: PrefetchAllowance = .standard,
@@ -46,7 +49,7 @@ public struct LayerOptions: Hashable, Sendable {
         self.format = format
         self.alpha = alpha
         self.isCompressible = isCompressible
-        self.share = share
+        self.maximumShare = maximumShare
         self.synthesizedLevels = synthesizedLevels
         self.downsampling = downsampling
         self.prefetch = prefetch

@@ -92,8 +92,7 @@ extension tilecache_layer_options: VersionedStructure {
         options.format = tilecache_format(defaults.format)
         options.alpha = tilecache_alpha(defaults.alpha)
         options.is_compressible = defaults.isCompressible ? 1 : 0
-        options.share_maximum = defaults.share.maximum
-        options.share_guaranteed = defaults.share.guaranteed
+        options.share_maximum = defaults.maximumShare
         options.synthesized_levels = Int32(defaults.synthesizedLevels)
         options.downsampling = tilecache_downsampling(TILECACHE_DOWNSAMPLING_LINEAR)
         return options
@@ -136,7 +135,7 @@ public func tileCacheAddLayer(
             format: try pixelFormat(fields.format, opaqueBytes: fields.opaque_bytes_per_tile),
             alpha: try alphaMode(fields.alpha),
             isCompressible: fields.is_compressible != 0,
-            share: LayerShare(maximum: fields.share_maximum, guaranteed: fields.share_guaranteed),
+            maximumShare: fields.share_maximum,
             synthesizedLevels: Int(fields.synthesized_levels),
             downsampling: try downsampling(fields.downsampling),
             profile: try optionalProfile(fields.profile),

@@ -86,7 +86,7 @@ SIZE(tilecache_layer_options, 96);
 FIELD(tilecache_layer_options, format, 8);
 FIELD(tilecache_layer_options, alpha, 12);
 FIELD(tilecache_layer_options, share_maximum, 32);
-FIELD(tilecache_layer_options, share_guaranteed, 40);
+FIELD(tilecache_layer_options, reserved_share, 40);
 FIELD(tilecache_layer_options, synthesized_levels, 48);
 FIELD(tilecache_layer_options, downsampling, 52);
 FIELD(tilecache_layer_options, stores, 56);

@@ -32,7 +32,7 @@ const char *check_structures(void) {
     EXPECT_OK(tilecache_layer_options_init(&layer, sizeof layer));
     EXPECT(layer.format == TILECACHE_FORMAT_RGBA8 && layer.alpha == TILECACHE_ALPHA_PREMULTIPLIED);
     EXPECT(layer.is_compressible == 1 && layer.opaque_bytes_per_tile == 0);
-    EXPECT(layer.share_maximum == 1 && layer.share_guaranteed == 0);
+    EXPECT(layer.share_maximum == 1 && layer.reserved_share == 0);
     EXPECT(layer.synthesized_levels == 0 && layer.downsampling == TILECACHE_DOWNSAMPLING_LINEAR);
     EXPECT(layer.stores == NULL && layer.store_count == 0 && layer.data_set == NULL && layer.data_set_count == 0);
     EXPECT(layer.profile == NULL);

@@ -731,9 +731,7 @@ typedef struct tilecache_layer_options {
     int32_t reserved;
     /** Fraction of the cache's limit that the layer's tiles never exceed, larger than 0, at most 1. Default: 1. */
     double share_maximum;
-    /** Fraction of the limit below which the layer's tiles are not evicted for other layers, 0 to share_maximum. The
-     *  fractions of all layers together are at most 1. Default: 0. */
-    double share_guaranteed;
+    double reserved_share;
     /** Number of the pyramid's coarsest levels that the source does not have, 0 or more and fewer than all. The cache
      *  makes their tiles of finer ones and never requests them. A tile n levels above the source may cost 4^n loads.
      *  Each level must be the half of the next one, with tiles of the same size, whose sides 2^n divides, and without a

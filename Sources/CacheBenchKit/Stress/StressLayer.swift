@@ -72,7 +72,7 @@ final class StressLayer: Sendable {
             let stores = number.isMultiple(of: 2) ? shared.stores : [shared.stores[number / 2 % 2]]
             options.stores = LayerStores(stores, dataSet: ["stress", "\(number)"])
         }
-        if number > 4, number % 3 == 0 { options.share = LayerShare(maximum: 0.5, guaranteed: 0.01) }
+        if number > 4, number % 3 == 0 { options.maximumShare = 0.5 }
         return options
     }
 

@@ -18,8 +18,8 @@ struct PoolLayer: Sendable {
     let reservesLate: Bool
     /// Exponential mean of its block sizes, in bytes; 0 before the first.
     var meanBlockBytes = 0
-    /// Maximum and guaranteed share of the limit.
-    fileprivate(set) var share: LayerShare
+    /// Fraction of the limit that its tiles never exceed.
+    fileprivate(set) var maximumShare: Double
     /// Group of its evictable tiles in `TileLists`.
     let group: Int
     /// Bytes of slots with its current or arriving pixels. Leased old pixels count for no layer.
@@ -100,7 +100,7 @@ struct PoolLayers: RandomAccessCollection {
     private var free: [Int] = []
     /// Number of layers that are not gone.
     private(set) var usedCount = 0
-    /// Whether any layer has a maximum or guaranteed share.
+    /// Whether any layer has a maximum share below 1.
     private(set) var haveShares = false
     /// Whether any layer's allowance is not the standard one.
     private(set) var haveAllowances = false
@@ -119,7 +119,7 @@ struct PoolLayers: RandomAccessCollection {
         let index = free.popLast() ?? records.count
         records.put(layer, at: index)
         usedCount += 1
-        haveShares = haveShares || layer.share != .all
+        haveShares = haveShares || layer.maximumShare < 1
         haveAllowances = haveAllowances || layer.allowance != .standard
         haveSynthesizedLevels = haveSynthesizedLevels || layer.synthesizedLevels > 0
         return index
@@ -128,10 +128,10 @@ struct PoolLayers: RandomAccessCollection {
     /// Marks a layer as removed; it loses its share.
     mutating func beginRemoval(of layer: Int) {
         records[layer].isRemoved = true
-        records[layer].share = .all
+        records[layer].maximumShare = 1
         // Codecs may become too small for its tiles.
         records[layer].isCompressible = false
-        haveShares = records.contains { $0.share != .all }
+        haveShares = records.contains { $0.maximumShare < 1 }
         leaveMemory = true
     }
 

@@ -1,4 +1,4 @@
-/// Maximum and guaranteed shares of the limit by layer.
+/// Bytes of each layer, and maximum shares of the limit.
 extension PoolState {
     /// Takes a slot for a tile, charged to its layer. Evicts only tiles worth less than `worth`.
     mutating func acquireSlot(layer: Int, worth: Float) -> Admission<SlotID> {
@@ -34,12 +34,7 @@ extension PoolState {
     func usedBytes(ofLayer layer: Int) -> Int { layers[layer].slotBytes + layers[layer].blockBytes }
 
     /// Maximum bytes of a layer's tiles.
-    func maximumBytes(ofLayer layer: Int) -> Int { bytes(of: layers[layer].share.maximum) }
-
-    /// Bytes of a layer's tiles that other layers cannot evict.
-    func guaranteedBytes(ofLayer layer: Int) -> Int { bytes(of: layers[layer].share.guaranteed) }
-
-    private func bytes(of share: Double) -> Int { Int(Double(ledger.limit) * share) }
+    func maximumBytes(ofLayer layer: Int) -> Int { Int(Double(ledger.limit) * layers[layer].maximumShare) }
 
     /// Bytes beside the tables and the pinned tiles, which are not evictable.
     var unpinnedBytes: Int { max(ledger.limit - lastingBookkeepingBytes - table.counts.allPinnedBytes, 0) }
@@ -48,22 +43,13 @@ extension PoolState {
     ///
     /// - Parameter keepsNeeded: Whether what views need of other layers stays. Default: false.
     func attainableBytes(ofLayer layer: Int, keepsNeeded: Bool = false) -> Int {
-        guard layers.haveShares else {
-            let others = keepsNeeded ? table.counts.neededBytes - layers[layer].neededBytes : 0
-            return max(unpinnedBytes - others, 0)
-        }
-        // Pinned tiles of a layer are within its guarantee.
-        let others = layers.indices.reduce(0) {
-            guard $1 != layer else { return $0 }
-            let needed = keepsNeeded ? layers[$1].neededBytes : 0
-            return $0 + max(guaranteedBytes(ofLayer: $1) - layers[$1].pinnedBytes, needed, 0)
-        }
+        let others = keepsNeeded ? table.counts.neededBytes - layers[layer].neededBytes : 0
         return max(min(unpinnedBytes - others, maximumBytes(ofLayer: layer) - layers[layer].pinnedBytes), 0)
     }
 
     /// Whether another slot, or more of them, would exceed the layer's share.
     func isFull(layer: Int, slots: Int = 1) -> Bool {
-        layers[layer].share.maximum < 1
+        layers[layer].maximumShare < 1
             && usedBytes(ofLayer: layer) + slots * slotBytes(ofLayer: layer) > maximumBytes(ofLayer: layer)
     }
 
@@ -82,15 +68,9 @@ extension PoolState {
             && Double(layers[layer].blockBytes) > Double(maximumBytes(ofLayer: layer)) * split.compressedShare
     }
 
-    /// Whether shares allow evicting a tile for another layer. Not if that layer is full itself, or the tile is within
-    /// its own layer's guarantee.
+    /// Whether shares allow evicting a tile for a layer: one that is full evicts its own.
     func mayEvict(_ number: EntryID, for layer: Int?) -> Bool {
-        let entry = table.pointer(number)
-        let own = entry.pointee.key.layer
-        guard layers.haveShares, let layer, own != layer else { return true }
-        if isFull(layer: layer) { return false }
-        let bytes =
-            (entry.pointee.residency.isDecoded ? slotBytes(ofLayer: own) : 0) + entry.pointee.form.byteCount
-        return usedBytes(ofLayer: own) - bytes >= guaranteedBytes(ofLayer: own)
+        guard layers.haveShares, let layer, table.pointer(number).pointee.key.layer != layer else { return true }
+        return !isFull(layer: layer)
     }
 }

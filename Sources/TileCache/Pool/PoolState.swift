@@ -83,7 +83,7 @@ struct PoolState: ~Copyable {
         tileBytes: Int,
         isCompressible: Bool = true,
         reservesLate: Bool = false,
-        share: LayerShare = .all,
+        maximumShare: Double = 1,
         slotCapacity: Int? = nil,
         levelBytes: [Int] = [],
         synthesizedLevels: Int = 0,
@@ -98,8 +98,8 @@ struct PoolState: ~Copyable {
             slotClass: slots.addLayer(slotBytes: slotBytes, capacity: capacity),
             isCompressible: isCompressible,
             reservesLate: reservesLate,
-            share: share,
-            group: table.takeGroup(for: share)
+            maximumShare: maximumShare,
+            group: table.takeGroup(forShare: maximumShare)
         )
         layer.synthesizedLevels = synthesizedLevels
         layer.tiles = tiles

@@ -1,7 +1,6 @@
 /// Lists of the pool's entries.
 ///
-/// Eviction walks only evictable tiles, so its cost does not depend on how many are needed, leased, pinned or
-/// guaranteed.
+/// Eviction walks only evictable tiles, so its cost does not depend on how many are needed, leased or pinned.
 struct TileLists {
     /// Lists by group, then by name. Group 0 has all lists that are not evictable, and the tiles of all layers without
     /// a share; each other group has the evictable tiles of one layer with a share.
@@ -10,8 +9,8 @@ struct TileLists {
     private var freeGroups: [Int] = []
 
     /// Takes a group for a new layer.
-    mutating func group(for share: LayerShare) -> Int {
-        guard share != .all else { return 0 }
+    mutating func group(forShare maximum: Double) -> Int {
+        guard maximum < 1 else { return 0 }
         let group = freeGroups.popLast() ?? groups.count
         groups.put(Self.empty, at: group)
         return group

@@ -145,7 +145,7 @@ struct TileTable: ~Copyable {
     }
 
     /// Takes a group of lists for a new layer.
-    mutating func takeGroup(for share: LayerShare) -> Int { lists.group(for: share) }
+    mutating func takeGroup(forShare maximum: Double) -> Int { lists.group(forShare: maximum) }
 
     mutating func release(group: Int) { lists.remove(group: group) }
 

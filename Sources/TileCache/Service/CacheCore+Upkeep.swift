@@ -17,24 +17,25 @@ extension CacheCore {
         let synthesis = try LevelSynthesis(pyramid: pyramid, options: options, pageBytes: configuration.pageBytes)
         // The limit refuses larger tiles below.
         let slotBytes = min(tileBytes, 1 << 46).roundedUp(toPages: configuration.pageBytes)
-        let (limit, maximum, codecs, hasSlots, shareError) = read { state in
+        let (limit, maximum, codecs, hasSlots) = read { state in
             (
                 state.pool.ledger.limit, state.pool.maximumByteLimit,
                 state.usesCompressedTier && options.isCompressible ? state.codecs : nil,
-                state.pool.slots.has(slotBytes: slotBytes), state.layers.error(guaranteeing: options.share)
+                state.pool.slots.has(slotBytes: slotBytes)
             )
         }
         guard tileBytes <= limit else {
             throw .invalidLayer("a tile takes \(tileBytes) bytes, more than the limit of \(limit)")
         }
-        try check(options.share)
+        guard options.maximumShare > 0, options.maximumShare <= 1 else {
+            throw .invalidLayer("a maximum share of more than 0 to 1 is expected, not \(options.maximumShare)")
+        }
         if let problem = options.prefetch.problem { throw .invalidLayer(problem) }
         let tiers = try makeTiers(pyramid: pyramid, options: options)
         if let tiers { limitStores(with: tiers.stores) }
         // Of a layer that is refused.
         defer { if let tiers { releaseStores(tiers.stores) } }
         let (storeBytes, sourceBytes) = (newStoreBytes(tiers), newSourceBytes(source))
-        if let shareError { throw shareError }
         // Address ranges and scratch memory are reserved without the lock, and released if they are not needed.
         let region = hasSlots ? nil : try slotRegion(slotBytes: slotBytes, limit: limit, maximum: maximum)
         let made = codecs.map { $0.tileBytes < tileBytes ? $0.make(tileBytes: tileBytes, limit: limit) : [] } ?? []
@@ -46,7 +47,6 @@ extension CacheCore {
             // The shutdown has released all sources: this one would stay, and with it what holds it.
             guard !state.isShutDown else { return .failure(.isShutDown) }
             // Other layers may have been added or removed since the checks.
-            if let error = state.layers.error(guaranteeing: options.share) { return .failure(error) }
             let isNewSize = !state.pool.slots.has(slotBytes: slotBytes)
             guard !isNewSize || region != nil else { return nil }
             guard state.pool.layers.usedCount < TileKey.layerLimit else {
@@ -70,7 +70,7 @@ extension CacheCore {
                 tileBytes: tileBytes,
                 isCompressible: codecs != nil && state.codecs.tileBytes >= tileBytes,
                 reservesLate: !source.isBlocking,
-                share: options.share,
+                maximumShare: options.maximumShare,
                 slotCapacity: region.map { $0.byteCount / slotBytes },
                 levelBytes: levelBytes,
                 synthesizedLevels: synthesis == nil ? 0 : options.synthesizedLevels,
@@ -130,15 +130,6 @@ extension CacheCore {
         var new: [any TileStore] = []
         for store in tiers.stores where !(known + new).contains(where: { $0 === store }) { new.append(store) }
         return new.memorySize.bytes
-    }
-
-    private func check(_ share: LayerShare) throws(TileCacheError) {
-        guard share.maximum > 0, share.maximum <= 1, share.guaranteed >= 0, share.guaranteed <= share.maximum else {
-            throw .invalidLayer(
-                "a share of more than 0 to 1, and of that a guaranteed part, are expected, "
-                    + "not \(share.maximum) and \(share.guaranteed)"
-            )
-        }
     }
 
     func invalidate(_ layer: LayerID, region: PixelRect?, keepsStale: Bool) {

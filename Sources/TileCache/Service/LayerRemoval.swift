@@ -21,11 +21,7 @@ extension CoreState {
         // First: views are fitted to what the layer's share leaves.
         pool.beginRemoval(ofLayer: id.index)
         for place in views.indices {
-            guard let shown = views[place]?.model.layers, shown.contains(where: { $0.id == id }) else {
-                // They may have what was guaranteed to the layer.
-                if record.options.share.guaranteed > 0 { refit(view: place, now: now) }
-                continue
-            }
+            guard let shown = views[place]?.model.layers, shown.contains(where: { $0.id == id }) else { continue }
             let rest = shown.filter { $0.id != id }.map { ($0.id, $0.pyramid) }
             views[place]?.model.setLayers(rest, now: now, pool: &pool)
             callBack(view: place)

@@ -51,8 +51,6 @@ struct Layers: RandomAccessCollection {
     /// Indices of layers being removed.
     private(set) var removed: [Int] = []
     private(set) var heldMemory = HeldMemory()
-    /// Sum of the guaranteed shares, 0...1.
-    private var guaranteedShares = 0.0
 
     var startIndex: Int { 0 }
     var endIndex: Int { records.count }
@@ -66,25 +64,17 @@ struct Layers: RandomAccessCollection {
 
     mutating func postponeMeasuring(now: Int64) { heldMemory.postpone(now: now) }
 
-    /// Error if a guaranteed share exceeds what is left of the limit, apart from rounding.
-    func error(guaranteeing share: LayerShare) -> TileCacheError? {
-        let sum = guaranteedShares + share.guaranteed
-        return sum <= 1 + 1e-9 ? nil : .invalidLayer("the layers' guaranteed shares would be \(sum), more than 1")
-    }
-
     /// Adds a layer at its index in the pool; `make` gets its serial number.
     mutating func add(at index: Int, _ make: (_ serial: Int) -> LayerRecord) -> LayerID {
         let record = make(addedCount)
         addedCount += 1
         version += 1
-        guaranteedShares += record.options.share.guaranteed
         records.put(record, at: index)
         return record.id
     }
 
     mutating func beginRemoval(of layer: Int) {
         version += 1
-        guaranteedShares -= records[layer].options.share.guaranteed
         records[layer].forgetSource()
         removed.append(layer)
     }

@@ -79,7 +79,7 @@ package final class VirtualCache {
     ///   as in the service.
     package func addLayer(
         tileBytes: Int,
-        share: LayerShare = .all,
+        maximumShare: Double = 1,
         pyramid: TilePyramid? = nil,
         synthesizedLevels: Int = 0,
         allowance: PrefetchAllowance = .standard
@@ -92,7 +92,7 @@ package final class VirtualCache {
         }
         let layer = pool.addLayer(
             tileBytes: tileBytes,
-            share: share,
+            maximumShare: maximumShare,
             synthesizedLevels: synthesizedLevels,
             allowance: allowance,
             tiles: pyramid?.tileRanges ?? []

@@ -4,8 +4,7 @@ extension ViewModel {
     ///
     /// - Parameter share: What each layer may have of the view's room.
     func budget(ofLayer layer: Int, share: Int, _ pool: borrowing PoolState) -> Int {
-        let guaranteed = pool.guaranteedBytes(ofLayer: layer) - pool.layers[layer].pinnedBytes
-        return min(max(share, guaranteed), pool.attainableBytes(ofLayer: layer))
+        min(share, pool.attainableBytes(ofLayer: layer))
     }
 
     /// Notes what each layer needs at least and asks for under a viewport. Returns the share of the room that each may

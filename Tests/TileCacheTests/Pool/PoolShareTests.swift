@@ -2,16 +2,16 @@ import Testing
 
 @testable import TileCache
 
-/// Shares of the limit that bound or guarantee a layer's memory. A tile is a page.
+/// Shares of the limit that bound a layer's memory. A tile is a page.
 @Suite struct PoolShareTests {
     private func pool(
         tiles: Int,
-        _ shares: LayerShare...,
+        _ shares: Double...,
         configure: (inout PoolConfiguration) -> Void = { _ in }
     ) -> TilePool {
         let small = TilePool(tiles: tiles, configure)
         // The layer that is created with it has no share.
-        for share in shares { _ = small.pool.addLayer(tileBytes: TilePool.tileBytes, share: share) }
+        for share in shares { _ = small.pool.addLayer(tileBytes: TilePool.tileBytes, maximumShare: share) }
         return small
     }
 
@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test func aLayerThatHasItsShareMakesRoomAmongItsOwn() {
-        let small = pool(tiles: 8, LayerShare(maximum: 0.5))
+        let small = pool(tiles: 8, 0.5)
         small.load(0, 1)
         for column in 0..<6 { small.load(key(column, layer: 1)) }
         // Two of eight are free, and its own oldest two were evicted nevertheless.
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test func whatIsNeededDoesNotExceedTheShareEither() {
-        let small = pool(tiles: 8, LayerShare(maximum: 0.25))
+        let small = pool(tiles: 8, 0.25)
         var needs = ViewNeeds()
         var pan = TileCacheStatistics.DemandCounts()
         var zoom = TileCacheStatistics.DemandCounts()
@@ -51,30 +51,16 @@ import Testing
     /// Layers without a share are one permanent group. The group of a removed layer is reused by the next one.
     @Test func groupsAreReused() {
         var lists = TileLists()
-        let share = LayerShare(maximum: 0.5)
-        func groups(_ shares: [LayerShare]) -> [Int] { shares.map { lists.group(for: $0) } }
-        let first = groups([share, .all, share])
+        func groups(_ shares: [Double]) -> [Int] { shares.map { lists.group(forShare: $0) } }
+        let first = groups([0.5, 1, 0.5])
         #expect(first == [1, 0, 2])
         for group in first.prefix(2) { lists.remove(group: group) }
-        let later = groups([.all, share, share])
+        let later = groups([1, 0.5, 0.5])
         #expect(later == [0, 1, 3] && lists.groups.count == 4)
     }
 
-    @Test func whatALayerIsGuaranteedNobodyTakes() {
-        let small = pool(tiles: 8, LayerShare(guaranteed: 0.5))
-        for column in 0..<6 { small.load(key(column, layer: 1)) }
-        for column in 0..<20 { small.load(column) }
-        // Two of its six were beyond the guarantee.
-        #expect(decoded(small, layer: 1) == [2, 3, 4, 5])
-        #expect(decoded(small, layer: 0) == [16, 17, 18, 19])
-        // It evicts tiles of other layers and its own.
-        for column in 6..<14 { small.load(key(column, layer: 1)) }
-        #expect(decoded(small, layer: 1) == Array(6..<14))
-        #expect(decoded(small, layer: 0) == [])
-    }
-
     @Test func compressedTilesCountToo() {
-        let small = pool(tiles: 16, LayerShare(maximum: 0.25)) { $0.compressedTier = true }
+        let small = pool(tiles: 16, 0.25) { $0.compressedTier = true }
         for column in 0..<60 {
             small.load(key(column, layer: 1))
             let used = small.pool.usedBytes(ofLayer: 1)
@@ -86,7 +72,7 @@ import Testing
 
     /// Full, a layer first evicts what it has compressed beyond the split between the tiers, to the byte.
     @Test func theCompressedPartOfAFullLayerFollowsTheSplit() {
-        let small = pool(tiles: 16, LayerShare(maximum: 0.5)) {
+        let small = pool(tiles: 16, 0.5) {
             $0.compressedTier = true
             $0.compressedShare = 0.125
         }
@@ -110,7 +96,7 @@ import Testing
     /// A payload counts for its layer's share, to the byte.
     @Test(arguments: [(512, true), (513, false)])
     func payloadsStayWithinTheShare(bytes: Int, fits: Bool) throws {
-        let small = pool(tiles: 8, LayerShare(maximum: (3 * 4096 + 512) / (8 * 4096.0))) { $0.compressedTier = true }
+        let small = pool(tiles: 8, (3 * 4096 + 512) / (8 * 4096.0)) { $0.compressedTier = true }
         small.load(key(0, layer: 1))
         small.load(key(1, layer: 1))
         small.install([small.demand(key(2, layer: 1))])
@@ -122,7 +108,7 @@ import Testing
 
     /// Freed scratch memory is on no account. Nor is a block that an invalidation detached from its reader.
     @Test func makingCoarserTilesLeavesNothingOnTheAccount() throws {
-        let small = pool(tiles: 16, LayerShare(maximum: 0.5)) { $0.compressedTier = true }
+        let small = pool(tiles: 16, 0.5) { $0.compressedTier = true }
         for round in 0..<20 {
             small.install([small.demand(key(round, layer: 1))])
             let load = try #require(small.beginLoad())
@@ -169,7 +155,7 @@ import Testing
 
     /// A margin at rest waits for needed tiles without room, unless it would take another layer's.
     @Test func aMarginDoesNotWaitForAnotherLayersRoom() {
-        let small = pool(tiles: 8, LayerShare(maximum: 0.25))
+        let small = pool(tiles: 8, 0.25)
         var needs = ViewNeeds()
         var (pan, zoom) = (TileCacheStatistics.DemandCounts(), TileCacheStatistics.DemandCounts())
         let keys = (0..<3).map { key($0, layer: 1) }
@@ -185,7 +171,7 @@ import Testing
 
     /// With its slot the layer is at its maximum: tiles of others would not make room for what the load takes beside it.
     @Test(arguments: [3, 4, 5]) func aLoadAtTheMaximumLacksItsOwnLayersRoom(most: Int) throws {
-        let small = pool(tiles: 8, LayerShare(maximum: Double(most) / 8))
+        let small = pool(tiles: 8, Double(most) / 8)
         var needs = ViewNeeds()
         let tiles = (0..<4).map { key($0, layer: 1) }
         for tile in tiles.dropLast() { small.load(tile) }
@@ -214,7 +200,7 @@ import Testing
         let cache = VirtualCache(options: options, expectedLatency: 1_000_000, latency: { _, _ in 1_000_000 })
         let pyramid = try ServiceSetup.pyramid()
         let free = try cache.addLayer(tileBytes: 16_384)
-        let held = try cache.addLayer(tileBytes: 16_384, share: LayerShare(maximum: 0.1))
+        let held = try cache.addLayer(tileBytes: 16_384, maximumShare: 0.1)
         let view = cache.addView(layers: [(free, pyramid, AdaptivePolicy()), (held, pyramid, AdaptivePolicy())])
         for frame in 0..<300 {
             let x = 400 + Double(min(frame, 250)) * 9

@@ -45,11 +45,11 @@ import Testing
         }
         let model = PoolModel(configuration: configuration, seed: UInt64(seed))
         let isShared = seed % 3 == 1
-        _ = model.pool.addLayer(tileBytes: 16_000, share: isShared ? LayerShare(guaranteed: 0.3) : .all)
+        _ = model.pool.addLayer(tileBytes: 16_000)
         _ = model.pool.addLayer(
             tileBytes: 30_000,
             reservesLate: true,
-            share: isShared ? LayerShare(maximum: 0.5) : .all
+            maximumShare: isShared ? 0.5 : 1
         )
         _ = model.pool.addLayer(tileBytes: 16_000, isCompressible: false)
         model.views = Array(repeating: ViewNeeds(), count: 4)

@@ -92,7 +92,7 @@ import Testing
         cache.trim(to: .bytes(0))
         let before = holdings(of: cache)
         for size in [64, 32, 128] {
-            let options = LayerOptions(share: hasShare ? LayerShare(maximum: 0.9, guaranteed: 0.5) : .all)
+            let options = LayerOptions(maximumShare: hasShare ? 0.9 : 1)
             let layer = try cache.addLayer(
                 PlainSource(layer: 1),
                 pyramid: try pyramid(tileSize: size),

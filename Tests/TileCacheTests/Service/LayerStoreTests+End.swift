@@ -175,22 +175,17 @@ extension LayerStoreTests {
         #expect(first.allowances.values.allSatisfy { $0 == limit / 8 }, "the others have their parts")
         #expect(cache.shutdown() && first.allowances.count == 1)
         #expect(other.scene.cache.shutdown() && first.allowances.isEmpty)
-        // A layer that is refused leaves nothing behind: two layers cannot both have the whole limit.
+        // A layer that is refused leaves nothing behind.
         let third = try Run([first], Origin(), tiles: 64)
-        let whole = LayerShare(maximum: 1, guaranteed: 1)
-        _ = try third.scene.cache.addLayer(
-            Origin() as any BlockingTileSource,
-            pyramid: third.scene.pyramid,
-            options: LayerOptions(share: whole)
-        )
-        #expect(throws: TileCacheError.self) {
+        #expect(third.scene.cache.shutdown() && first.allowances.isEmpty)
+        #expect(throws: TileCacheError.isShutDown) {
             _ = try third.scene.cache.addLayer(
                 Origin() as any BlockingTileSource,
                 pyramid: third.scene.pyramid,
-                options: LayerOptions(share: whole, stores: LayerStores([second], dataSet: ["third"]))
+                options: LayerOptions(stores: LayerStores([second], dataSet: ["third"]))
             )
         }
-        #expect(first.allowances.count == 1 && second.allowances.isEmpty)
+        #expect(first.allowances.isEmpty && second.allowances.isEmpty)
     }
 
     /// A store that the program still holds counts only while a layer names it.

@@ -31,7 +31,7 @@ import Testing
     /// What would not fit never came, and the views at rest lacked room for as long.
     @Test func pinsKeepToTheShareOfTheirLayer() throws {
         let scene = try StillScene(tiles: 64)
-        let options = LayerOptions(share: LayerShare(maximum: 4.0 / 64))
+        let options = LayerOptions(maximumShare: 4.0 / 64)
         let layer = try scene.cache.addLayer(PlainSource(), pyramid: scene.pyramid, options: options)
         try scene.cache.pin((0..<3).map { scene.tile($0) }, of: layer)
         let problem = "pinned tiles would take \(5 * StillScene.tileBytes) bytes, more than the layer's maximum share"

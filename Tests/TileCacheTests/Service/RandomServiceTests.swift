@@ -28,7 +28,7 @@ struct ServiceCase: Shrinkable, Equatable {
         var format: TilePixelFormat
         var isCompressible: Bool
         var synthesizedLevels: Int
-        var share: LayerShare
+        var maximumShare: Double
         var fails: Bool
     }
 
@@ -83,7 +83,7 @@ struct ServiceCase: Shrinkable, Equatable {
         for index in layers.indices {
             add { $0.layers[index].kind = .blocking }
             add { $0.layers[index].fails = false }
-            add { $0.layers[index].share = .all }
+            add { $0.layers[index].maximumShare = 1 }
             add { $0.layers[index].world.wraps = false }
         }
         return cases
@@ -101,7 +101,7 @@ extension ServiceCase.Layer {
         ]
         format = formats[dice.whole(0...(isMade ? 3 : 6))]
         isCompressible = dice.whole(0...4) > 0
-        share = dice.whole(0...2) == 0 ? LayerShare(maximum: 0.5, guaranteed: 0.1) : .all
+        maximumShare = dice.whole(0...2) == 0 ? 0.5 : 1
         fails = !isMade && dice.whole(0...1) == 1
     }
 }
@@ -137,7 +137,11 @@ private struct ServiceRun {
             )
         }
         ids = try zip(some.layers, contents).map { layer, content in
-            var options = LayerOptions(format: layer.format, isCompressible: layer.isCompressible, share: layer.share)
+            var options = LayerOptions(
+                format: layer.format,
+                isCompressible: layer.isCompressible,
+                maximumShare: layer.maximumShare
+            )
             options.synthesizedLevels = layer.synthesizedLevels
             let pyramid = try layer.world.pyramid()
             return switch layer.kind {

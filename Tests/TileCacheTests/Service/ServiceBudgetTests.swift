@@ -69,7 +69,7 @@ import Testing
         let held = try cache.addLayer(
             PlainSource(layer: 1),
             pyramid: pyramid,
-            options: LayerOptions(share: LayerShare(maximum: 0.1))
+            options: LayerOptions(maximumShare: 0.1)
         )
         let view = cache.makeView(layers: [free, held])
         for step in 0..<30 {
@@ -88,52 +88,6 @@ import Testing
             #expect(levels == [free: [6], held: [5]])
         }
         #expect(view.shortfall.bytes > 0)
-    }
-
-    /// What is guaranteed to a layer is its part of the room for levels, if an equal part is less.
-    @Test func aGuaranteedShareIsItsLayersRoom() throws {
-        func levels(guaranteed: Double) throws -> [Int] {
-            // Thirty tiles of 16 KiB beside the tables, without a codec's memory.
-            var configuration = TileCache.Configuration(byteLimit: .bytes(30 * 16_384 + 60_000))
-            configuration.usesCompressedTier = false
-            StepScheduler.calm().adopt(&configuration)
-            let cache = try TileCache(configuration)
-            let pyramid = try ServiceSetup.pyramid()
-            let options = LayerOptions(share: LayerShare(guaranteed: guaranteed))
-            let layers = [
-                try cache.addLayer(PlainSource(), pyramid: pyramid, options: options),
-                try cache.addLayer(PlainSource(layer: 1), pyramid: pyramid),
-            ]
-            let view = ServiceSetup.quiet(cache, layers)
-            view.update(ServiceSetup.viewport(900, 900))
-            return cache.core.read { state in state.views[0]?.model.layers.map(\.needs.level) ?? [] }
-        }
-        // Level 6 takes twenty tiles of each layer, and an equal part is fifteen.
-        #expect(try levels(guaranteed: 0) == [5, 5])
-        #expect(try levels(guaranteed: 0.5) == [5, 5])
-        // Eight tenths are 26 tiles, and three are left.
-        let unequal = try levels(guaranteed: 0.8)
-        #expect(unequal.first == 6 && unequal.last ?? 9 < 5, "\(unequal)")
-    }
-
-    /// What was guaranteed to a removed layer is there for the others at once: no view has to move.
-    @Test func aRemovedLayerLeavesItsShare() throws {
-        let cache = try StepScheduler.calm().cache(byteLimit: .mebibytes(2))
-        let pyramid = try ServiceSetup.pyramid()
-        let stays = try cache.addLayer(PlainSource(), pyramid: pyramid)
-        let options = LayerOptions(share: LayerShare(guaranteed: 0.9))
-        let goes = try cache.addLayer(PlainSource(layer: 1), pyramid: pyramid, options: options)
-        let views = [ServiceSetup.quiet(cache, [stays, goes]), ServiceSetup.quiet(cache, [stays])]
-        for view in views { view.update(ServiceSetup.viewport(500, 700)) }
-        // Twenty tiles do not fit the other tenth of 2 MiB.
-        func levels() -> [Int] {
-            cache.core.read { state in
-                views.indices.map { state.views[$0]?.model.layers.first?.needs.level ?? -1 }
-            }
-        }
-        #expect(levels().allSatisfy { $0 < 6 })
-        cache.removeLayer(goes)
-        #expect(levels() == [6, 6] && views.allSatisfy { $0.shortfall.bytes == 0 })
     }
 
     /// Two views that do not fit together at their own level: all tiles of both come, also at rest. One that needs
@@ -189,19 +143,11 @@ import Testing
     @Test func sharesThatCannotBeAreRefused() throws {
         let cache = try TileCache(byteLimit: .mebibytes(2))
         let pyramid = try ServiceSetup.pyramid()
-        func add(_ share: LayerShare) throws {
-            _ = try cache.addLayer(PlainSource(), pyramid: pyramid, options: LayerOptions(share: share))
+        for share in [0, -0.1, 1.01, .nan] {
+            #expect(throws: TileCacheError.self, "\(share)") {
+                try cache.addLayer(PlainSource(), pyramid: pyramid, options: LayerOptions(maximumShare: share))
+            }
         }
-        for share in [
-            LayerShare(maximum: 0), LayerShare(maximum: 1.01), LayerShare(maximum: .nan), LayerShare(guaranteed: -0.1),
-            LayerShare(guaranteed: .nan), LayerShare(maximum: 0.3, guaranteed: 0.4),
-        ] {
-            #expect(throws: TileCacheError.self, "\(share)") { try add(share) }
-        }
-        try add(LayerShare(guaranteed: 0.6))
-        try add(LayerShare(guaranteed: 0.4))
-        let sum = "the layers' guaranteed shares would be 1.25, more than 1"
-        #expect(throws: TileCacheError.invalidLayer(sum)) { try add(LayerShare(guaranteed: 0.25)) }
     }
 
     @Test func pinnedTilesAreCountedSeparately() throws {

@@ -226,7 +226,7 @@ import Testing
     /// area, and at rest none was loaded again.
     @Test func aLayerAtItsShareTakesNoFallbacksOfOthers() throws {
         let scene = try StillScene(tiles: 64, workers: 1)
-        let options = LayerOptions(share: LayerShare(maximum: 2.0 / 64))
+        let options = LayerOptions(maximumShare: 2.0 / 64)
         let full = try scene.cache.addLayer(PlainSource(), pyramid: scene.pyramid, options: options)
         let lost = try scene.cache.addLayer(LosingSource(level: 6), pyramid: scene.pyramid)
         let (crowd, view) = (ServiceSetup.quiet(scene.cache, [full]), ServiceSetup.quiet(scene.cache, [lost]))

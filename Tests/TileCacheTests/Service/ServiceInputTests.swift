@@ -6,21 +6,6 @@ import Testing
 
 /// Any input gives a clear error or a frame, never a crash.
 @Suite(.timeLimit(.minutes(15))) struct ServiceInputTests {
-    /// Threads that add layers at once are not guaranteed more than the limit.
-    @Test func layersAddedAtOnceShareOneLimit() throws {
-        let pyramid = try ServiceSetup.pyramid()
-        for _ in 0..<20 {
-            let cache = try TileCache(byteLimit: .mebibytes(4))
-            let added = Lock(0)
-            DispatchQueue.concurrentPerform(iterations: 8) { _ in
-                let options = LayerOptions(share: LayerShare(guaranteed: 0.4))
-                let layer = try? cache.addLayer(PlainSource(), pyramid: pyramid, options: options)
-                if layer != nil { added.withLock { $0 += 1 } }
-            }
-            #expect(added.withLock { $0 } == 2)
-        }
-    }
-
     @Test func aTileLargerThanTheLimitIsRefusedByName() throws {
         let cache = try TileCache(byteLimit: .kibibytes(8))
         #expect(throws: TileCacheError.invalidLayer("a tile takes 16384 bytes, more than the limit of 8192")) {

@@ -245,7 +245,7 @@ import Testing
                 to: cache,
                 isBlocking: isBlocking,
                 tileSize: dice.oneIn(2) ? 128 : 64,
-                share: dice.oneIn(2) ? LayerShare(maximum: 0.5, guaranteed: 0.01) : .all
+                maximumShare: dice.oneIn(2) ? 0.5 : 1
             )
         }
         let view = cache.makeView(layers: layers)

@@ -170,11 +170,11 @@ final class VirtualSource: BlockingTileSource, TileSource {
         to cache: TileCache,
         isBlocking: Bool,
         tileSize: Int = 64,
-        share: LayerShare = .all
+        maximumShare: Double = 1
     ) throws -> LayerID {
         let side = ServiceSetup.world
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: side, worldHeight: side, tileSize: tileSize)
-        let options = LayerOptions(share: share)
+        let options = LayerOptions(maximumShare: maximumShare)
         return isBlocking
             ? try cache.addLayer(self as any BlockingTileSource, pyramid: pyramid, options: options)
             : try cache.addLayer(self as any TileSource, pyramid: pyramid, options: options)

@@ -237,14 +237,13 @@ import Testing
         #expect(scene.rests() && scene.levels == [6, 5] && scene.neededTiles == 8 + 9)
     }
 
-    /// A layer at its maximum, and one whose guarantee no view uses.
+    /// A layer at its maximum.
     @Test func sharesBoundWhatViewsNeedTogether() throws {
         let small = TilePool(tiles: 100)
         let pyramid = try ServiceSetup.pyramid()
-        func levels(_ share: LayerShare, unused: LayerShare = .all) -> [Int] {
-            let layer = small.pool.addLayer(tileBytes: TilePool.tileBytes, share: share)
-            let other = small.pool.addLayer(tileBytes: TilePool.tileBytes, share: unused)
-            defer { for gone in [layer, other] { small.pool.beginRemoval(ofLayer: gone) } }
+        func levels(_ share: Double) -> [Int] {
+            let layer = small.pool.addLayer(tileBytes: TilePool.tileBytes, maximumShare: share)
+            defer { small.pool.beginRemoval(ofLayer: layer) }
             var views = [here, there].map { _ in
                 ViewModel(
                     layers: [ViewLayer(id: LayerID(layer), pyramid: pyramid)],
@@ -262,12 +261,10 @@ import Testing
             for index in views.indices { views[index].setLayers([], now: 0, pool: &small.pool) }
             return levels
         }
-        #expect(levels(.all) == [6, 6])
-        #expect(levels(LayerShare(maximum: 0.4)) == [6, 6])
-        #expect(levels(LayerShare(maximum: 0.39)) == [6, 5])
-        #expect(levels(LayerShare(maximum: 0.28)) == [5, 5])
-        #expect(levels(.all, unused: LayerShare(guaranteed: 0.3)) == [6, 6])
-        #expect(levels(.all, unused: LayerShare(guaranteed: 0.6)) == [6, 5])
+        #expect(levels(1) == [6, 6])
+        #expect(levels(0.4) == [6, 6])
+        #expect(levels(0.39) == [6, 5])
+        #expect(levels(0.28) == [5, 5])
     }
 
     /// Tiles that are absent, or failed for good, take no room. An answer lets other views become finer.

@@ -125,7 +125,7 @@ final class ExploredRun: @unchecked Sendable {
             wrapsX: scheduler.chance(30)
         )
         var options = LayerOptions(isCompressible: scheduler.chance(85))
-        if scheduler.chance(15) { options.share = LayerShare(maximum: 0.7, guaranteed: 0.1) }
+        if scheduler.chance(15) { options.maximumShare = 0.7 }
         let number = layers.count
         let isBlocking = scheduler.chance(50)
         if scheduler.chance(15) {
