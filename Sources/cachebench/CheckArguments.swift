@@ -23,16 +23,11 @@ struct CheckArguments: ParsableArguments {
     var baseline: String?
 
     @Option(
-        name: .customLong("tolerance"),
-        help: ArgumentHelp(
-            """
-            Accepted change for the worse: 1% of each field, or FIELD=VALUE for one ('demands.hitRate=0.005'). \
-            May be repeated. (default: 0)
-            """,
-            valueName: "tolerance"
-        )
+        "Accepted change of a field for the worse, as a part of its earlier value: 1%, 0.01. (default: 0)",
+        .part,
+        as: "part"
     )
-    var tolerances: [String] = []
+    var tolerance: Double?
 
     /// Checks the arguments before a long run, against an empty report.
     func validate(against report: JSONTree?) throws {
@@ -40,11 +35,10 @@ struct CheckArguments: ParsableArguments {
             for check in try conditions.map({ try FieldCheck($0) }) {
                 if let report { try check.validate(against: report) }
             }
-            _ = try tolerances.map { try Tolerance($0) }
         } catch let error as ReplayError {
             throw ValidationError(error.description)
         }
-        if baseline == nil, !tolerances.isEmpty {
+        if baseline == nil, tolerance != nil {
             throw ValidationError("--tolerance says how much worse than --baseline is well, and there is none")
         }
     }
@@ -54,7 +48,7 @@ struct CheckArguments: ParsableArguments {
 
     /// Reads the earlier report before a long run. Its kind must be that of an empty report.
     func readBaseline(against report: JSONTree?) throws -> Baseline? {
-        let earlier = try baseline.map { try Baseline(path: $0, tolerances: tolerances.map { try Tolerance($0) }) }
+        let earlier = try baseline.map { try Baseline(path: $0, tolerance: tolerance ?? 0) }
         if let report { try earlier?.validate(against: report) }
         return earlier
     }

@@ -100,6 +100,9 @@ extension OptionValue<Double> {
 
     static let share = number(0...1)
     static let rate = number(0.001...1000)
+    static let part = Self("a part (1%, 0.01)") { text in
+        QuantityText.number(text, suffix: "%").map { $0 / 100 } ?? QuantityText.number(text, suffix: "")
+    }
 }
 
 extension OptionValue<Int64> {

@@ -353,7 +353,7 @@ import Testing
                     )
                 )
             }
-            let baseline = Baseline(report: try tree([paths[0]]), path: "old.json", tolerances: [])
+            let baseline = Baseline(report: try tree([paths[0]]), path: "old.json")
             #expect(throws: Never.self) { try baseline.compare(tree([paths[0]], .children)) }
             let text = try String(contentsOfFile: paths[1], encoding: .utf8)
             try text.write(toFile: paths[0], atomically: true, encoding: .utf8)
