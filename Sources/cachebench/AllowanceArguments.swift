@@ -13,17 +13,10 @@ struct AllowanceArguments: ParsableArguments {
     @Option(
         help: """
             What is loaded ahead of need: never (nothing), resident (only tiles that a store has) or priced (tiles worth \
-            their price).
+            their price, which is by --effort).
             """
     )
     var prefetchAllowance = Kind.priced
-
-    @Option(
-        "Price of a load that is never drawn, in misses, 0 to 1000000.",
-        .number(0...1e6),
-        default: "by --effort, 0.125 at 0.5"
-    )
-    var price: Double?
 
     @Option(
         "Maximum prefetches that ask the source within any minute.",
@@ -38,16 +31,16 @@ struct AllowanceArguments: ParsableArguments {
     /// The first flag that is given; `nil` without one.
     var flag: String? {
         let flags = [
-            ("--prefetch-allowance", prefetchAllowance != .priced), ("--price", price != nil),
+            ("--prefetch-allowance", prefetchAllowance != .priced),
             ("--requests-per-minute", requestsPerMinute != nil), ("--bytes-per-minute", bytesPerMinute != nil),
         ]
         return flags.first(where: \.1)?.0
     }
 
     func validate() throws {
-        guard prefetchAllowance == .priced || (price == nil && requestsPerMinute == nil && bytesPerMinute == nil) else {
+        guard prefetchAllowance == .priced || (requestsPerMinute == nil && bytesPerMinute == nil) else {
             throw ValidationError(
-                "--price, --requests-per-minute and --bytes-per-minute need --prefetch-allowance priced, "
+                "--requests-per-minute and --bytes-per-minute need --prefetch-allowance priced, "
                     + "not \(prefetchAllowance.rawValue)"
             )
         }
@@ -60,7 +53,6 @@ struct AllowanceArguments: ParsableArguments {
         case .priced:
             .priced(
                 PrefetchTerms(
-                    price: price,
                     requestsPerMinute: requestsPerMinute,
                     bytesPerMinute: bytesPerMinute.map { .bytes($0) }
                 )

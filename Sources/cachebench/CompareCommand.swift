@@ -89,10 +89,6 @@ struct CompareCommand: ParsableCommand {
         if !efforts.isEmpty, replay.effort != ReplayOptions().effort {
             throw ValidationError("--efforts are all that are replayed: they cannot go with --effort")
         }
-        if replay.allowance.price != nil, !efforts.isEmpty || equalLoads != nil {
-            let flag = efforts.isEmpty ? "--equal-loads" : "--efforts"
-            throw ValidationError("\(flag) changes the effort, which --price replaces: one of them is expected")
-        }
         guard learn == nil || (replay.profile == nil && picture == nil) else {
             throw ValidationError("--learn makes the profiles: it cannot go with --profile or --picture")
         }

@@ -209,14 +209,10 @@ struct ReplayArguments<Latency: LatencyFlag>: ParsableArguments {
             if let flag { throw ValidationError("\(flag) is for the policy 'tilecache', which is not replayed") }
         }
         if !replayed.contains(where: \.takesEffort) {
-            let flag = effort != usual.effort ? "--effort" : allowance.price != nil ? "--price" : nil
-            if let flag { throw ValidationError(effortless: flag) }
+            if effort != usual.effort { throw ValidationError(effortless: "--effort") }
         }
         if let flag = allowance.flag, !replayed.contains(where: { $0 != .none }) {
             throw ValidationError("\(flag) is for policies that prefetch, and no such policy is replayed")
-        }
-        if allowance.price != nil, effort != usual.effort {
-            throw ValidationError("--price is given instead of --effort: one of them is expected")
         }
         if !compressedTier.isOn {
             let flags = [

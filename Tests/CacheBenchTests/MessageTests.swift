@@ -80,7 +80,6 @@ struct MessageTests {
         Line(words: "compare --policies ring --without pan traces", says: ["--without is for the policy 'tilecache'"]),
         Line(words: "compare --policies ring --learn leave-one-out traces", says: ["--learn is for the policy"]),
         Line(words: "replay --prefetch none --effort 0.3", says: ["--effort is for policies with an effort"]),
-        Line(words: "replay --prefetch oracle --price 3", says: ["--price is for policies with an effort"]),
         Line(words: "replay --prefetch none --requests-per-minute 3", says: ["--requests-per-minute is for policies"]),
         Line(
             words: "replay --prefetch none --prefetch-allowance resident",
@@ -93,9 +92,6 @@ struct MessageTests {
         Line(words: "tune --prefetch none --effort 0.3", says: ["--effort is for policies with an effort"]),
         Line(words: "tune --prefetch none --policies none --prefetch-allowance never", says: ["--prefetch-allowance"]),
         Line(words: "compare --efforts 0.1 --effort 0.3 traces", says: ["--efforts", "cannot go with --effort"]),
-        Line(words: "replay --price 1 --effort 0.3", says: ["--price", "--effort", "one of them is expected"]),
-        Line(words: "compare --price 1 --efforts 0.3 traces", says: ["--efforts", "--price", "one of them"]),
-        Line(words: "compare --price 1 --equal-loads ring traces", says: ["--equal-loads", "--price", "one of them"]),
         Line(words: "tune --workers-list 1,2 --workers 8", says: ["--workers-list", "cannot go with --workers"]),
         Line(words: "tune --tile-sizes 128 --tile-size 64", says: ["--tile-sizes", "cannot go with --tile-size"]),
         Line(

@@ -871,7 +871,7 @@ typedef struct tilecache_prefetch_allowance {
     /** Default: TILECACHE_PREFETCH_PRICED. */
     tilecache_prefetch_kind kind;
     int32_t reserved;
-    /** Price of a load that is never drawn, in misses, 0 or more; overrides effort. Default: -1, by the effort. */
+    /** The effort as the price of a load that is never drawn, in misses, 0 or more. Default: -1, effort says it. */
     double price;
     /** Effort, 0 (only needed tiles) to 1 (everything). Default: -1, the cache's. */
     double effort;

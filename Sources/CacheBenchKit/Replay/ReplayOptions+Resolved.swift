@@ -82,7 +82,6 @@ extension ReplayOptions {
         case .never: values["prefetchAllowance"] = .text("never")
         case .resident: values["prefetchAllowance"] = .text("resident")
         case .priced(let terms):
-            terms.price.map { values["price"] = .number($0) }
             terms.requestsPerMinute.map { values["requestsPerMinute"] = .integer($0) }
             terms.bytesPerMinute.map { values["bytesPerMinute"] = .integer($0.bytes) }
         }

@@ -32,7 +32,7 @@ enum ReplayFlags {
                 if configuration["clock"] == .text("virtual") { add("compressionRatio") }
             }
         }
-        add("prefetch", "eviction", "effort", "prefetchAllowance", "price", "requestsPerMinute", "bytesPerMinute")
+        add("prefetch", "eviction", "effort", "prefetchAllowance", "requestsPerMinute", "bytesPerMinute")
         add("without", "profile", "learn", "workers")
         add("loadLatencyMilliseconds", flag: "load-latency", unit: "ms")
         add("loadTimes", "cost", "source", "maximumZoom")
@@ -66,13 +66,7 @@ enum ReplayFlags {
         options.memoryLimit = .bytes(byteLimit)
         // `replay` refuses flags of a policy that it does not replay; `tune` may have it beside its own.
         if options.prefetch != .tilecache { (options.without, options.profile) = ([], nil) }
-        if !options.prefetch.takesEffort {
-            options.effort = ReplayOptions().effort
-            if case .priced(var terms) = options.allowance {
-                terms.price = nil
-                options.allowance = .priced(terms)
-            }
-        }
+        if !options.prefetch.takesEffort { options.effort = ReplayOptions().effort }
         if options.prefetch == .none { options.allowance = .standard }
         var configuration = options.resolvedConfiguration(scene: nil, byteLimit: byteLimit)
         add(options.overrides, to: &configuration)

@@ -59,22 +59,18 @@ struct TuneChange {
     }
 
     private static func moreEffort(_ base: ReplayOptions, _ tuning: TuneOptions) -> TuneChange? {
-        guard base.prefetch.takesEffort, base.effort < 1, tuning.maximumWaste == nil,
-            case .priced(let terms) = base.allowance, terms.price == nil, terms.effort == nil
+        guard base.prefetch.takesEffort, base.effort < 1, tuning.maximumWaste == nil, case .priced = base.allowance
         else { return nil }
         var options = base
         options.effort = 1
         return TuneChange(text: "--effort 1", options: options)
     }
 
-    /// Without the ceilings of an allowance; its price stays.
+    /// Without an allowance.
     private static func anyAllowance(_ base: ReplayOptions) -> TuneChange? {
-        guard base.prefetch != .none else { return nil }
-        var terms = PrefetchTerms()
-        if case .priced(let own) = base.allowance { (terms.price, terms.effort) = (own.price, own.effort) }
-        guard base.allowance != .priced(terms) else { return nil }
+        guard base.prefetch != .none, base.allowance != .standard else { return nil }
         var options = base
-        options.allowance = .priced(terms)
+        options.allowance = .standard
         return TuneChange(text: "no ceiling of prefetches", options: options)
     }
 

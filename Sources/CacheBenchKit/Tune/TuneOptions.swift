@@ -85,9 +85,6 @@ package struct TuneOptions: Sendable {
         if !replay.prefetch.takesEffort {
             return ReplayError("--maximum-waste lowers the effort, which --prefetch \(replay.prefetch) does not have")
         }
-        if case .priced(let terms) = replay.allowance, terms.price != nil || terms.effort != nil {
-            return ReplayError("--maximum-waste lowers the effort, which --price overrides: one of them is expected")
-        }
         return nil
     }
 

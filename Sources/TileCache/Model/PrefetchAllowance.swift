@@ -16,11 +16,8 @@ public enum PrefetchAllowance: Hashable, Sendable {
     /// The first field out of range, in words; `nil` if there is none.
     var problem: String? {
         guard case .priced(let terms) = self else { return nil }
-        if let price = terms.price, !(price >= 0 && price.isFinite) {
-            return "a price of 0 or more is expected, not \(price)"
-        }
         if let effort = terms.effort, !(effort >= 0 && effort <= 1) {
-            return "an effort of 0 to 1 is expected, not \(effort)"
+            return "an effort of 0 to 1, or a price of 0 or more, is expected, not an effort of \(effort)"
         }
         if let requests = terms.requestsPerMinute, requests < 0 {
             return "0 requests a minute or more are expected, not \(requests)"
@@ -29,14 +26,20 @@ public enum PrefetchAllowance: Hashable, Sendable {
     }
 }
 
-/// Price and ceilings of prefetches.
+/// Effort and ceilings of prefetches.
 public struct PrefetchTerms: Hashable, Sendable {
-    /// Price of a load that is never drawn, in misses; 0 or more. Default: `nil`, by the effort, 0.125 at 0.5.
-    ///
-    /// At 0.125 a prefetch is worth its load if it prevents a miss once in nine times. Overrides ``effort``.
-    public var price: Double?
+    /// Price at an effort of a half.
+    static let priceAtHalf = 0.125
+
     /// Effort, 0 (only needed tiles) to 1 (everything). Default: `nil`, the cache's.
     public var effort: Double?
+    /// The effort as the price of a load that is never drawn, in misses; 0 or more, 0.125 at an effort of 0.5.
+    ///
+    /// At 0.125 a prefetch is worth its load if it prevents a miss once in nine times.
+    public var price: Double? {
+        get { effort.map { Self.priceAtHalf * (1 - $0) / $0 } }
+        set { effort = newValue.map { $0 >= 0 ? Self.priceAtHalf / (Self.priceAtHalf + $0) : .nan } }
+    }
     /// Maximum prefetches from the source within any 60 seconds, 0 or more. Default: `nil`, no maximum.
     ///
     /// A synthesized tile counts as the tiles of the source that it may be made of. Tiles that a store on this machine
@@ -47,15 +50,17 @@ public struct PrefetchTerms: Hashable, Sendable {
     public var bytesPerMinute: ByteCount?
 
     /// Creates terms.
+    ///
+    /// - Parameter price: Sets the effort. Default: `nil`, `effort` does.
     public init(
         price: Double? = nil,
         effort: Double? = nil,
         requestsPerMinute: Int? = nil,
         bytesPerMinute: ByteCount? = nil
     ) {
-        self.price = price
         self.effort = effort
         self.requestsPerMinute = requestsPerMinute
         self.bytesPerMinute = bytesPerMinute
+        if let price { self.price = price }
     }
 }

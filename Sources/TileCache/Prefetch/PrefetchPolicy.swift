@@ -116,9 +116,7 @@ extension PrefetchAllowance {
         switch self {
         case .never: 0
         case .resident: standard
-        case .priced(let terms):
-            terms.price.map { ProbabilityTable.lossAtHalf / (ProbabilityTable.lossAtHalf + $0) }
-                ?? terms.effort ?? standard
+        case .priced(let terms): terms.effort ?? standard
         }
     }
 }

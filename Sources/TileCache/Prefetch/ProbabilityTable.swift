@@ -10,7 +10,7 @@ struct ProbabilityTable: Sendable {
     /// Worth of keeping a tile that is likely to be needed later. At much less it is evicted, and loaded again.
     static let keepShare = 0.3
     /// Price of a needless load at an effort of 0.5, in loads in time: eight needless loads for one tile in time.
-    static let lossAtHalf = 0.125
+    static let lossAtHalf = PrefetchTerms.priceAtHalf
 
     /// Samples of this session by unplaced bin; older ones weigh less.
     private var session = BinCounts(count: CandidateBin.count)

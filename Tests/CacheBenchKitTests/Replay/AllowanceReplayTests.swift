@@ -53,9 +53,9 @@ import TileCache
         #expect(flags() == "--memory-limit 1MiB")
         options.allowance = .resident
         #expect(flags() == "--memory-limit 1MiB --prefetch-allowance resident")
-        let terms = PrefetchTerms(price: 0.5, requestsPerMinute: 120, bytesPerMinute: .mebibytes(1))
+        let terms = PrefetchTerms(requestsPerMinute: 120, bytesPerMinute: .mebibytes(1))
         options.allowance = .priced(terms)
-        #expect(flags() == "--memory-limit 1MiB --price 0.5 --requests-per-minute 120 --bytes-per-minute 1048576")
+        #expect(flags() == "--memory-limit 1MiB --requests-per-minute 120 --bytes-per-minute 1048576")
         // `replay` refuses what has no effect on its policy; `tune` may have it for a policy beside its own.
         (options.prefetch, options.eviction, options.effort) = (.oracle, .belady, 0.3)
         #expect(

@@ -142,7 +142,6 @@ import TileCache
         }
         #expect(problem { _ in } == nil)
         #expect(problem { $0.allowance = .priced(PrefetchTerms(requestsPerMinute: 60)) } == nil)
-        #expect(problem { $0.allowance = .priced(PrefetchTerms(price: 1)) }?.contains("--price") == true)
         #expect(problem { $0.prefetch = .none }?.contains("--prefetch none") == true)
         #expect(problem { $0.prefetch = .oracle }?.contains("--prefetch oracle") == true)
         var tuning = TuneOptions(replay: ReplayOptions())

@@ -142,8 +142,6 @@ import TileCache
         for allowance in [.never, .resident, .priced(PrefetchTerms(requestsPerMinute: 1))] as [PrefetchAllowance] {
             #expect(changes { $0.replay.allowance = allowance }.contains("no ceiling of prefetches"))
         }
-        let priced = PrefetchAllowance.priced(PrefetchTerms(price: 1))
-        #expect(changes { $0.replay.allowance = priced } == usual.filter { $0 != "--effort 1" })
         #expect(changes(0.125) { $0.maximumWaste = 0.1 }[2] == "no --maximum-waste")
         // The oracle plans for hits.
         let future = "a prefetch that knows the future"

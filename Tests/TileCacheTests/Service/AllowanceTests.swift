@@ -42,16 +42,18 @@ import Testing
         #expect(effort(PrefetchTerms()) == 0.25 && effort(PrefetchTerms(effort: 0.75)) == 0.75)
         #expect(effort(PrefetchTerms(price: 0)) == 1 && effort(PrefetchTerms(price: 0.125)) == 0.5)
         #expect(effort(PrefetchTerms(price: 0.375, effort: 0.9)) == 0.25)
+        #expect(PrefetchTerms(effort: 0.25).price == 0.375 && PrefetchTerms().price == nil)
+        #expect(PrefetchTerms(price: 0.375) == PrefetchTerms(effort: 0.25))
         #expect(PrefetchAllowance.never.effort(standard: 1) == 0 && PrefetchAllowance.resident.effort(standard: 1) == 1)
     }
 
     @Test func fieldsOutOfRangeAreRefusedByName() throws {
         let cache = try TileCache(byteLimit: .mebibytes(4))
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
+        let expected = "an effort of 0 to 1, or a price of 0 or more, is expected, not an effort of"
         let wrong: [(PrefetchTerms, String)] = [
-            (PrefetchTerms(price: -1), "a price of 0 or more is expected, not -1.0"),
-            (PrefetchTerms(price: .infinity), "a price of 0 or more is expected, not inf"),
-            (PrefetchTerms(effort: 1.5), "an effort of 0 to 1 is expected, not 1.5"),
+            (PrefetchTerms(price: -1), "\(expected) nan"), (PrefetchTerms(price: -.infinity), "\(expected) nan"),
+            (PrefetchTerms(effort: 1.5), "\(expected) 1.5"),
             (PrefetchTerms(requestsPerMinute: -1), "0 requests a minute or more are expected, not -1"),
         ]
         for (terms, message) in wrong {
