@@ -29,44 +29,12 @@ extension PoolState {
 
     /// Begins the work for an entry. Refused if it has to wait, `nil` if this plan has nothing to do for it.
     private mutating func attempt(_ planned: PlanEntry, now: Int64) -> Admission<Job>? {
-        let isPrefetch = planned.reason == .prefetch
-        let layer = planned.key.layer
-        // The plan was made before the layer was removed, or has tiles that its source is known not to have.
-        guard !layers[layer].isRemoved, !layers[layer].lacks(planned.key) else { return nil }
-        let number = table.find(planned.key)
-        if number != .none, !needsWork(number, planned, now: now) { return nil }
-        if planned.isPromotion {
-            // A load of it would come no sooner than the missing tiles.
-            guard number != .none, table[number].residency == .compressed, !table[number].flags.contains(.stale),
-                configuration.compressedTier
-            else { return nil }
-        }
-        if queue.plan.followsNeeds, planned.reason == .demand, number == .none || table[number].needCount == 0 {
-            // Out of view since the plan was made, or the table has no room for it.
-            if number == .none { queue.noteLack() }
-            return nil
-        }
-        let beside = refusedBytes(of: number)
-        guard fitsLimit(layer: layer, beside: beside) else {
-            // It does not fit an empty pool, and must not delay the rest of the plan.
-            counters.refusals += 1
-            if !planned.reason.isExtra { queue.noteUnmet() }
-            return nil
-        }
-        if hasAllItsLoads(layer: layer) {
-            queue.noteBusy(planned)
-            return nil
-        }
-        // One search for a victim is enough for all tiles of the same size: they are as many as a view needs.
-        let slotBytes = slotBytes(ofLayer: layer)
-        if !planned.reason.isExtra, slotBytes >= queue.unmet.leastSlot { return nil }
-        // At rest, needed tiles that lack room evict a fallback, are refused, and leave room for it: it would be loaded
-        // for ever.
-        if planned.reason == .fallback, queue.formerLack.concerns(layer) { return nil }
+        let (layer, number) = (planned.key.layer, table.find(planned.key))
+        guard hasWork(planned, number, now: now), mayFit(planned, number) else { return nil }
         if planned.reason.isExtra {
             // While a needed tile waits for room, each end of a load makes a plan: prefetches would evict each other for as
             // long as the views are at rest.
-            if queue.plan.isAtRest, isPrefetch, queue.unmet.rank == .needed { return .refused }
+            if queue.plan.isAtRest, planned.reason == .prefetch, queue.unmet.rank == .needed { return .refused }
             // Those of a margin have the same worth in each plan. They only leave the room to needed tiles that lack it.
             if queue.plan.isAtRest, queue.lack.concerns(layer) { return nil }
             guard !queue.prefetchHasEnded else { return .refused }
@@ -76,7 +44,54 @@ extension PoolState {
             drop(number, cause: .trimmed)
             return attempt(planned, now: now)
         }
-        let begun: Admission<Job>
+        let beside = refusedBytes(of: number)
+        guard let begun = begin(planned, number, now: now) else { return nil }
+        return begun == .refused ? refusal(of: planned, beside: beside) : begun
+    }
+
+    /// Whether there is something to do for an entry that the plan may have been made for too early.
+    private mutating func hasWork(_ planned: PlanEntry, _ number: EntryID, now: Int64) -> Bool {
+        let layer = planned.key.layer
+        // The plan was made before the layer was removed, or has tiles that its source is known not to have.
+        guard !layers[layer].isRemoved, !layers[layer].lacks(planned.key) else { return false }
+        if number != .none, !needsWork(number, planned, now: now) { return false }
+        if planned.isPromotion {
+            // A load of it would come no sooner than the missing tiles.
+            guard number != .none, table[number].residency == .compressed, !table[number].flags.contains(.stale),
+                configuration.compressedTier
+            else { return false }
+        }
+        if queue.plan.followsNeeds, planned.reason == .demand, number == .none || table[number].needCount == 0 {
+            // Out of view since the plan was made, or the table has no room for it.
+            if number == .none { queue.noteLack() }
+            return false
+        }
+        return true
+    }
+
+    /// Whether this plan may have room and a load for an entry.
+    private mutating func mayFit(_ planned: PlanEntry, _ number: EntryID) -> Bool {
+        let layer = planned.key.layer
+        guard fitsLimit(layer: layer, beside: refusedBytes(of: number)) else {
+            // It does not fit an empty pool, and must not delay the rest of the plan.
+            counters.refusals += 1
+            if !planned.reason.isExtra { queue.noteUnmet() }
+            return false
+        }
+        if hasAllItsLoads(layer: layer) {
+            queue.noteBusy(planned)
+            return false
+        }
+        // One search for a victim is enough for all tiles of the same size: they are as many as a view needs.
+        if !planned.reason.isExtra, slotBytes(ofLayer: layer) >= queue.unmet.leastSlot { return false }
+        // At rest, needed tiles that lack room evict a fallback, are refused, and leave room for it: it would be loaded
+        // for ever.
+        return planned.reason != .fallback || !queue.formerLack.concerns(layer)
+    }
+
+    /// Begins to decompress or to load the tile of an entry. `nil` if its layer or its allowance forbids that.
+    private mutating func begin(_ planned: PlanEntry, _ number: EntryID, now: Int64) -> Admission<Job>? {
+        let layer = planned.key.layer
         if number != .none, table[number].residency.isCompressed, !table[number].flags.contains(.stale) {
             // As with stuck loads: hanging decoders of a layer do not take all spare workers.
             if table[number].form.isEncoded, layers[layer].stuckDecodes >= configuration.mostOfHangingLayer {
@@ -85,12 +100,17 @@ extension PoolState {
             }
             // The worker that has the codec continues here.
             guard codecJobs.count < configuration.maximumCodecJobs else { return .refused }
-            begun = beginPromotion(number, worth: worth(of: planned)).map(Job.promote)
-        } else {
-            if isPrefetch, !planned.isNear, !isWithinCeilings(planned.key, now: now) { return nil }
-            begun = beginLoad(planned, now: now).map(Job.load)
+            return beginPromotion(number, worth: worth(of: planned)).map(Job.promote)
         }
-        guard begun == .refused else { return begun }
+        if planned.reason == .prefetch, !planned.isNear, !isWithinCeilings(planned.key, now: now) { return nil }
+        return beginLoad(planned, now: now).map(Job.load)
+    }
+
+    /// What follows from a refusal of room: whether the plan goes on behind an entry.
+    ///
+    /// - Parameter beside: Bytes that it requires in addition to its slot.
+    private mutating func refusal(of planned: PlanEntry, beside: Int) -> Admission<Job>? {
+        let layer = planned.key.layer
         if hold.isInterrupted { return .refused }
         // A running codec may make room, and its worker continues with this plan.
         guard codecJobs.count == 0 else { return .refused }
@@ -99,6 +119,7 @@ extension PoolState {
         if planned.isUrgent { return nil }
         let isFull = isFull(layer: layer, beside: beside)
         let hadSlot = beside > 0 && slots[layers[layer].slotClass].unusedCount > 0
+        let slotBytes = slotBytes(ofLayer: layer)
         let goesOn = queue.passForRoom(
             planned,
             hasShares: layers.haveShares,

@@ -84,10 +84,15 @@ extension PoolState {
     /// Ends a compression. If the tile is still unneeded, releases its slot and returns where the block goes; the
     /// caller copies it there and calls `finishStore`.
     mutating func finishDemotion(_ ticket: CodecTicket, _ result: DemotionResult) -> CodecTicket? {
-        let number = ticket.entry
-        var stored: CodecTicket?
+        let stored = demote(ticket, result)
         // The codec is busy until the block is copied.
-        defer { if stored == nil { endJob(ofLayer: ticket.key.layer) } }
+        if stored == nil { endJob(ofLayer: ticket.key.layer) }
+        return stored
+    }
+
+    /// Takes the result of a compression. Returns where its block goes, if it is kept.
+    private mutating func demote(_ ticket: CodecTicket, _ result: DemotionResult) -> CodecTicket? {
+        let number = ticket.entry
         guard isCurrent(ticket) else {
             let slotClass = Int32(layers[ticket.key.layer].slotClass)
             release(LeaseToken(entry: number, slot: ticket.slot, slotClass: slotClass))
@@ -118,6 +123,11 @@ extension PoolState {
             }
             dropEncoded(of: number)
         }
+        return compress(number, ticket, result)
+    }
+
+    /// Replaces the pixels of a tile by the result of its compression.
+    private mutating func compress(_ number: EntryID, _ ticket: CodecTicket, _ result: DemotionResult) -> CodecTicket? {
         switch result {
         case .incompressible:
             counters.tiers.demotions += 1
@@ -135,10 +145,10 @@ extension PoolState {
                 drop(number, cause: .capacity)
                 return nil
             }
-            stored = ticket
-            stored?.form = .block(allocate(bytes: bytes, ofLayer: layer))
-            change(number) {
-                $0.form = stored?.form ?? .none
+            var stored = ticket
+            stored.form = .block(allocate(bytes: bytes, ofLayer: ticket.key.layer))
+            change(number) { [form = stored.form] in
+                $0.form = form
                 $0.residency = .storing
             }
             return stored

@@ -176,13 +176,7 @@ extension CoreState {
             return .now(save)
         }
         if takers.drawn != 0, result == .pixels {
-            let gone = saves.isFull ? saves.undrawnKeys.filter { !pool.isUnsaved($0) } : []
-            let (isWaiting, lost) = changeSaves { saves in
-                let forgotten = gone.compactMap { saves.forget($0) }
-                return saves.addUndrawn(undrawn) ? (true, forgotten) : (false, forgotten + [undrawn])
-            }
-            if isWaiting { pool.mark(key, .unsaved) }
-            effects.lostSaves += lost.compactMap { lose($0) }
+            queueUndrawn(undrawn)
         } else if takers.drawn != 0 {
             // An absent tile is never drawn.
             effects.lostSaves.append(LostSave(tiers: tiers, tile: key.coordinate, takers: takers.drawn))
@@ -197,6 +191,17 @@ extension CoreState {
         }
         effects.wakes = max(effects.wakes, 1)
         return .queued
+    }
+
+    /// Queues a tile until it is drawn. In a full queue it takes the place of those that have gone.
+    private mutating func queueUndrawn(_ save: SaveQueue.Save) {
+        let gone = saves.isFull ? saves.undrawnKeys.filter { !pool.isUnsaved($0) } : []
+        let (isWaiting, lost) = changeSaves { saves in
+            let forgotten = gone.compactMap { saves.forget($0) }
+            return saves.addUndrawn(save) ? (true, forgotten) : (false, forgotten + [save])
+        }
+        if isWaiting { pool.mark(save.key, .unsaved) }
+        effects.lostSaves += lost.compactMap { lose($0) }
     }
 
     /// Queues tiles that have been drawn for the first time.

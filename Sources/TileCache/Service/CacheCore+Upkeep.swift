@@ -5,13 +5,7 @@ import Synchronization
 extension CacheCore {
     func addLayer(_ source: AnySource, pyramid: TilePyramid, options: LayerOptions) throws(TileCacheError) -> LayerID {
         guard !isForked else { throw .forked }
-        var levelBytes: [Int] = []
-        for (index, level) in pyramid.levels.enumerated() {
-            guard let bytes = options.format.byteCount(width: level.pixelWidth, height: level.pixelHeight) else {
-                throw .invalidLayer("the size of a tile of level \(index) overflows")
-            }
-            levelBytes.append(bytes)
-        }
+        var levelBytes = try NewLayer.levelBytes(of: pyramid, options.format)
         let tileBytes = levelBytes.max() ?? 0
         if levelBytes.allSatisfy({ $0 == tileBytes }) { levelBytes = [] }
         let synthesis = try LevelSynthesis(pyramid: pyramid, options: options, pageBytes: configuration.pageBytes)
@@ -35,67 +29,24 @@ extension CacheCore {
         if let tiers { limitStores(with: tiers.stores) }
         // Of a layer that is refused.
         defer { if let tiers { releaseStores(tiers.stores) } }
-        let (storeBytes, sourceBytes) = (newStoreBytes(tiers), newSourceBytes(source))
         // Address ranges and scratch memory are reserved without the lock, and released if they are not needed.
-        let region = hasSlots ? nil : try slotRegion(slotBytes: slotBytes, limit: limit, maximum: maximum)
-        let made = codecs.map { $0.tileBytes < tileBytes ? $0.make(tileBytes: tileBytes, limit: limit) : [] } ?? []
-        let layerBytes =
-            LayerRecord.byteCount(of: pyramid) + (synthesis?.spare.byteCount ?? 0)
-            + (tiers == nil ? 0 : LayerTiers.byteCount(of: pyramid)) + (options.profile?.byteCount ?? 0)
-        makeRoom(for: layerBytes + storeBytes + sourceBytes + made.scratchByteCount)
-        let added = perform { [levelBytes] state -> Result<LayerID, TileCacheError>? in
-            // The shutdown has released all sources: this one would stay, and with it what holds it.
-            guard !state.isShutDown else { return .failure(.isShutDown) }
-            // Other layers may have been added or removed since the checks.
-            let isNewSize = !state.pool.slots.has(slotBytes: slotBytes)
-            guard !isNewSize || region != nil else { return nil }
-            guard state.pool.layers.usedCount < TileKey.layerLimit else {
-                return .failure(.invalidLayer("a cache holds \(TileKey.layerLimit) layers at most"))
-            }
-            guard state.pool.charge(layerBytes, to: .layers) else {
-                let problem = "its tables and scratch memory take \(layerBytes) bytes"
-                return .failure(.invalidLayer(problem + ", and there is no room for them"))
-            }
-            guard state.pool.charge(storeBytes, to: .stores) else {
-                state.pool.note(-layerBytes, in: .layers)
-                return .failure(.invalidLayer("its stores hold \(storeBytes) bytes, and there is no room for them"))
-            }
-            guard state.pool.charge(sourceBytes, to: .sources) else {
-                state.pool.note(-layerBytes, in: .layers)
-                state.pool.note(-storeBytes, in: .stores)
-                return .failure(.invalidLayer("its source holds \(sourceBytes) bytes, and there is no room for them"))
-            }
-            if let tiers { state.stores.adopt(tiers, bytes: storeBytes) }
-            let index = state.pool.addLayer(
-                tileBytes: tileBytes,
-                isCompressible: codecs != nil && state.codecs.tileBytes >= tileBytes,
-                reservesLate: !source.isBlocking,
-                maximumShare: options.maximumShare,
-                slotCapacity: region.map { $0.byteCount / slotBytes },
-                levelBytes: levelBytes,
-                synthesizedLevels: synthesis == nil ? 0 : options.synthesizedLevels,
-                allowance: options.prefetch,
-                tiles: pyramid.tileRanges
-            )
-            if isNewSize, let region { state.add(region, ofSlotClass: state.pool.layers[index].slotClass) }
-            let cache = state.serial
-            let id = state.layers.add(at: index) { serial in
-                LayerRecord(
-                    id: LayerID(index: index, serial: serial, cache: cache),
-                    source: source,
-                    decoder: source.decoder,
-                    reporting: source.reporting,
-                    pyramid: pyramid,
-                    options: options,
-                    byteCount: layerBytes,
-                    sizes: LayerRecord.sizes(of: pyramid, options.format),
-                    tiers: tiers,
-                    synthesis: synthesis
-                )
-            }
-            state.adoptCodecs(made)
-            return .success(id)
-        }
+        let new = NewLayer(
+            source: source,
+            pyramid: pyramid,
+            options: options,
+            levelBytes: levelBytes,
+            tileBytes: tileBytes,
+            slotBytes: slotBytes,
+            synthesis: synthesis,
+            tiers: tiers,
+            isCompressible: codecs != nil,
+            storeBytes: newStoreBytes(tiers),
+            sourceBytes: newSourceBytes(source),
+            region: hasSlots ? nil : try slotRegion(slotBytes: slotBytes, limit: limit, maximum: maximum),
+            codecs: codecs.map { $0.tileBytes < tileBytes ? $0.make(tileBytes: tileBytes, limit: limit) : [] } ?? []
+        )
+        makeRoom(for: new.chargedBytes)
+        let added = perform { $0.add(new) }
         // The codecs that were large enough may have gone with another layer meanwhile.
         if let codecs, codecs.tileBytes >= tileBytes, read({ $0.codecs.tileBytes < tileBytes }) { fitCodecs() }
         if let added { return try added.get() }

@@ -50,24 +50,17 @@ extension FrameComposer {
                         hasStale = true
                         continue
                     }
-                    let rectangle = pyramid.worldRectangle(of: other)
-                    var rest: [PixelRect] = []
-                    for gap in gaps {
-                        let part = gap.intersection(rectangle)
+                    gaps.fill(with: pyramid.worldRectangle(of: other)) { part in
                         let placed = part.offsetBy(x: offset, y: 0)
                         let shown = clip.screenArea(of: placed)
-                        guard shown > area * Self.hair else {
-                            rest.append(gap)
-                            continue
-                        }
-                        gap.appendRest(without: part, to: &rest)
+                        guard shown > area * Self.hair else { return false }
                         fallback.area += shown
                         fallback.deficit += shown * Double(max(tile.level - level, 0))
-                        guard emitsPlacements else { continue }
+                        guard emitsPlacements else { return true }
                         let table = pyramid.levels[level]
                         emit(composed(number, table, covering: placed, offset: offset, isExact: false, pool))
+                        return true
                     }
-                    gaps = rest
                 }
             }
         }
@@ -84,6 +77,18 @@ extension FrameComposer {
         if isAbsent || hasStale { fill(from: finer, takingRoom: leasesFiner) }
         if fallback.area >= whole { fallback.area = area }
         return fallback
+    }
+}
+
+extension [PixelRect] {
+    /// Takes out the parts that a rectangle covers and `body` draws; those that it does not stay.
+    fileprivate mutating func fill(with rectangle: PixelRect, _ body: (PixelRect) -> Bool) {
+        var rest: [PixelRect] = []
+        for gap in self {
+            let part = gap.intersection(rectangle)
+            if body(part) { gap.appendRest(without: part, to: &rest) } else { rest.append(gap) }
+        }
+        self = rest
     }
 }
 

@@ -55,7 +55,7 @@ extension ViewLayer {
                     layer: id,
                     tile: key.coordinate,
                     worldRectangle: rectangle.offsetBy(x: visible.offset, y: 0),
-                    isDrawable: drawsCompressed ? residency.isResident : residency.isDecoded,
+                    isDrawable: residency.isDrawable(drawsCompressed: drawsCompressed),
                     generation: number == .none ? 0 : pool.table[number].generation
                 )
             )
@@ -69,52 +69,16 @@ extension ViewModel {
     /// Before them come the coarsest resident ancestors of needed tiles, which cover the most. Needed tiles are left
     /// out.
     func upcoming(limit: Int, in pool: borrowing PoolState, drawsCompressed: Bool) -> [UpcomingTile] {
-        func isDrawable(_ number: EntryID) -> Bool {
-            let residency = pool.table[number].residency
-            return drawsCompressed ? residency.isResident : residency.isDecoded
-        }
         var tiles: [UpcomingTile] = []
-        func append(_ number: EntryID, of layer: LayerID, worth: Float) {
-            let entry = pool.table[number]
-            tiles.append(
-                UpcomingTile(
-                    layer: layer,
-                    tile: entry.key.coordinate,
-                    generation: entry.generation,
-                    worth: worth
-                )
-            )
-        }
         for layer in layers {
-            var last: TileRange?
-            for key in layer.needs.tiles where key.level > 0 {
-                let own = layer.pyramid.worldRectangle(of: key.coordinate)
-                for level in 0..<key.level {
-                    // Several tiles, if the pyramid is not of powers of two.
-                    let range = layer.pyramid.range(overlapping: own, at: level)
-                    // Neighbours have the same coarse ancestors.
-                    if range == last { break }
-                    guard range.count <= TilePyramid.mostTilesOverAPlace else { continue }
-                    var isFound = false
-                    for tile in range {
-                        let number = pool.table.find(TileKey(layer: layer.layer, tile))
-                        guard number != .none, isDrawable(number) else { continue }
-                        isFound = true
-                        if !tiles.contains(where: { $0.layer == layer.id && $0.tile == tile }), tiles.count < limit {
-                            append(number, of: layer.id, worth: .infinity)
-                        }
-                    }
-                    guard isFound else { continue }
-                    last = range
-                    break
-                }
-            }
+            layer.appendOverviews(to: &tiles, limit: limit, in: pool, drawsCompressed: drawsCompressed)
         }
         let overviews = tiles.count
         var best: [(worth: Float, number: EntryID, layer: LayerID)] = []
         for number in pool.queue.valued.lazy.map(\.number) {
             let entry = pool.table[number]
-            guard entry.planEpoch == pool.queue.epoch, entry.value > 0, entry.needCount == 0, isDrawable(number),
+            guard entry.planEpoch == pool.queue.epoch, entry.value > 0, entry.needCount == 0,
+                entry.residency.isDrawable(drawsCompressed: drawsCompressed),
                 let layer = layers.first(where: { $0.layer == entry.key.layer })
             else { continue }
             best.append((entry.value, number, layer.id))
@@ -125,8 +89,54 @@ extension ViewModel {
             guard !tiles[..<overviews].contains(where: { $0.layer == tile.layer && $0.tile == coordinate }) else {
                 continue
             }
-            append(tile.number, of: tile.layer, worth: tile.worth)
+            tiles.append(UpcomingTile(pool.table[tile.number], of: tile.layer, worth: tile.worth))
         }
         return tiles
     }
+}
+
+extension ViewLayer {
+    /// Appends the coarsest resident ancestors of needed tiles.
+    fileprivate func appendOverviews(
+        to tiles: inout [UpcomingTile],
+        limit: Int,
+        in pool: borrowing PoolState,
+        drawsCompressed: Bool
+    ) {
+        var last: TileRange?
+        for key in needs.tiles where key.level > 0 {
+            let own = pyramid.worldRectangle(of: key.coordinate)
+            for level in 0..<key.level {
+                // Several tiles, if the pyramid is not of powers of two.
+                let range = pyramid.range(overlapping: own, at: level)
+                // Neighbours have the same coarse ancestors.
+                if range == last { break }
+                guard range.count <= TilePyramid.mostTilesOverAPlace else { continue }
+                var isFound = false
+                for tile in range {
+                    let number = pool.table.find(TileKey(layer: layer, tile))
+                    guard number != .none,
+                        pool.table[number].residency.isDrawable(drawsCompressed: drawsCompressed)
+                    else { continue }
+                    isFound = true
+                    if !tiles.contains(where: { $0.layer == id && $0.tile == tile }), tiles.count < limit {
+                        tiles.append(UpcomingTile(pool.table[number], of: id, worth: .infinity))
+                    }
+                }
+                guard isFound else { continue }
+                last = range
+                break
+            }
+        }
+    }
+}
+
+extension UpcomingTile {
+    fileprivate init(_ entry: Entry, of layer: LayerID, worth: Float) {
+        self.init(layer: layer, tile: entry.key.coordinate, generation: entry.generation, worth: worth)
+    }
+}
+
+extension Residency {
+    fileprivate func isDrawable(drawsCompressed: Bool) -> Bool { drawsCompressed ? isResident : isDecoded }
 }
