@@ -16,19 +16,6 @@ import Dispatch
 public final class MemoryPressureMonitor: @unchecked Sendable {
     // `@unchecked`: Dispatch's sources are thread-safe, but not declared so on every platform.
 
-    /// Level of memory pressure.
-    public enum Level: Int, Sendable, Hashable, Comparable {
-        /// No pressure.
-        case normal
-        /// Release memory that is cheap to release.
-        case warning
-        /// Processes may soon be killed.
-        case critical
-
-        /// Orders by urgency.
-        public static func < (a: Level, b: Level) -> Bool { a.rawValue < b.rawValue }
-    }
-
     private let queue = DispatchQueue(label: "TileCache.pressure", qos: .utility)
     private let timer: any DispatchSourceTimer
     private let core: WeakCore
@@ -49,7 +36,11 @@ public final class MemoryPressureMonitor: @unchecked Sendable {
     }
 
     /// - Parameter level: Reads the level at each interval, on Linux.
-    init(of cache: TileCache, every interval: DispatchTimeInterval, level: @escaping @Sendable () -> Level) {
+    init(
+        of cache: TileCache,
+        every interval: DispatchTimeInterval,
+        level: @escaping @Sendable () -> MemoryPressureLevel
+    ) {
         let core = WeakCore(cache.core)
         self.core = core
         timer = DispatchSource.makeTimerSource(queue: queue)
@@ -58,10 +49,10 @@ public final class MemoryPressureMonitor: @unchecked Sendable {
                 eventMask: [.normal, .warning, .critical],
                 queue: queue
             )
-            let current = Lock(Level.normal)
+            let current = Lock(MemoryPressureLevel.normal)
             source.setEventHandler { [unowned source] in
                 let event = source.data
-                let level: Level =
+                let level: MemoryPressureLevel =
                     event.contains(.critical) ? .critical : event.contains(.warning) ? .warning : .normal
                 current.withLock { $0 = level }
                 core.value?.notePressure(level)
@@ -88,33 +79,5 @@ public final class MemoryPressureMonitor: @unchecked Sendable {
         // Written once.
         private(set) weak var value: CacheCore?
         init(_ core: CacheCore) { value = core }
-    }
-}
-
-extension TileCache {
-    /// Reports memory pressure that the program detected itself, instead of a ``MemoryPressureMonitor``.
-    ///
-    /// One call is enough, such as in a handler of the system's warnings: a report expires. A warning halves the limit in
-    /// force, critical pressure quarters it. Five seconds after the last report of pressure the limit begins to grow back
-    /// by half of its size at a time, five seconds apart: it is whole again 10 seconds after a warning and 20 seconds
-    /// after critical pressure. While the pressure lasts, call it again at least every four seconds. `normal` is not
-    /// needed, and neither ends a report before its time nor that of a ``MemoryPressureMonitor``.
-    public func noteMemoryPressure(_ level: MemoryPressureMonitor.Level) { core.notePressure(level) }
-}
-
-extension CacheCore {
-    func notePressure(_ level: MemoryPressureMonitor.Level) {
-        let now = clock()
-        changePressure { $0.note(level, now: now) }
-    }
-
-    /// Changes the pressure, moves the pool to the limit that it leaves, and sets the time of its next step.
-    func changePressure(_ change: @Sendable (inout PressureRule) -> Void) {
-        changeLimit { state in
-            let before = state.pressure.share
-            change(&state.pressure)
-            if state.due.setLimit(at: state.pressure.nextStep) { state.effects.setsTimer = true }
-            return state.pressure.share != before
-        }
     }
 }

@@ -94,8 +94,8 @@ public final class TileCache: Sendable {
         _ source: any BlockingTileSource,
         pyramid: TilePyramid,
         options: LayerOptions = LayerOptions()
-    ) throws(TileCacheError) -> LayerID {
-        try core.addLayer(.blocking(source), pyramid: pyramid, options: options)
+    ) throws(TileCacheError) -> TileLayer {
+        TileLayer(try core.addLayer(.blocking(source), pyramid: pyramid, options: options), of: core)
     }
 
     /// Adds a layer with an asynchronous source.
@@ -105,22 +105,16 @@ public final class TileCache: Sendable {
         _ source: any TileSource,
         pyramid: TilePyramid,
         options: LayerOptions = LayerOptions()
-    ) throws(TileCacheError) -> LayerID {
-        try core.addLayer(.asynchronous(source), pyramid: pyramid, options: options)
+    ) throws(TileCacheError) -> TileLayer {
+        TileLayer(try core.addLayer(.asynchronous(source), pyramid: pyramid, options: options), of: core)
     }
-
-    /// Removes a layer from the cache and all views. Cancels its loads, evicts its tiles and undoes its pins.
-    ///
-    /// Tiles that frames hold stay valid until they are released. A source that does not return keeps its worker and
-    /// its tile's memory until it does. Layers of another cache, or removed already, are ignored.
-    public func removeLayer(_ layer: LayerID) { core.removeLayer(layer) }
 
     /// Creates a view of some layers. It is removed from the cache with its last reference.
     ///
     /// - Parameters:
     ///   - layers: In the order of drawing; those of another cache are ignored, and a layer counts once.
     ///   - selection: How levels are chosen. Default: 1:1 or finer.
-    public func makeView(layers: [LayerID], selection: TileLevelSelection = TileLevelSelection()) -> TileView {
+    public func makeView(layers: [TileLayer], selection: TileLevelSelection = TileLevelSelection()) -> TileView {
         let memory = core.read { $0.pool.ledger.limit } / 16
         return makeView(layers: layers, selection: selection) { profile in
             AdaptivePolicy(memory: memory, profile: profile)
@@ -128,7 +122,7 @@ public final class TileCache: Sendable {
     }
 
     package func makeView(
-        layers: [LayerID],
+        layers: [TileLayer],
         selection: TileLevelSelection,
         policy: @escaping @Sendable () -> any PrefetchPolicy
     ) -> TileView {
@@ -136,7 +130,7 @@ public final class TileCache: Sendable {
     }
 
     private func makeView(
-        layers: [LayerID],
+        layers: [TileLayer],
         selection: TileLevelSelection,
         policy: @escaping @Sendable (PrefetchProfile?) -> any PrefetchPolicy
     ) -> TileView {
@@ -144,29 +138,11 @@ public final class TileCache: Sendable {
         let place = core.perform { state in
             state.views.add(ViewModel(layers: [], selection: selection, fitsBudget: fits))
         }
-        core.setLayers(layers, ofView: place, policy)
+        core.setLayers(layers.map(\.id), ofView: place, policy)
         return TileView(core: core, id: place, makePolicy: policy)
     }
 
-    /// What was learned of a layer in this session so far. `nil` if no view shows it.
-    ///
-    /// Contains only what was learned in existing views: call it before they are released. Does not contain
-    /// ``LayerOptions/profile``. Takes a few milliseconds.
-    public func learnedProfile(of layer: LayerID) -> PrefetchProfile? { core.learnedProfile(of: layer) }
-
     // MARK: - Upkeep
-
-    /// Invalidates tiles that have changed at their source.
-    ///
-    /// Pixels of loads that began earlier are discarded. The old pixels are drawn, marked stale, until new ones arrive.
-    ///
-    /// - Parameters:
-    ///   - layer: The layer.
-    ///   - region: In world pixels. Default: `nil`, all of the layer.
-    ///   - keepsStale: `false` removes the old pixels at once, except those of leased tiles. Default: `true`.
-    public func invalidate(_ layer: LayerID, region: PixelRect? = nil, keepsStale: Bool = true) {
-        core.invalidate(layer, region: region, keepsStale: keepsStale)
-    }
 
     /// Evicts tiles, coldest first, until at most `size` is in use. Returns memory to the system. Leased and pinned
     /// tiles stay.
@@ -181,6 +157,15 @@ public final class TileCache: Sendable {
         get { .bytes(core.read { $0.fullByteLimit }) }
         set { core.setByteLimit(newValue.bytes) }
     }
+
+    /// Reports memory pressure that the program detected itself, instead of a ``MemoryPressureMonitor``.
+    ///
+    /// One call is enough, such as in a handler of the system's warnings: a report expires. A warning halves the limit in
+    /// force, critical pressure quarters it. Five seconds after the last report of pressure the limit begins to grow back
+    /// by half of its size at a time, five seconds apart: it is whole again 10 seconds after a warning and 20 seconds
+    /// after critical pressure. While the pressure lasts, call it again at least every four seconds. `normal` is not
+    /// needed, and neither ends a report before its time nor that of a ``MemoryPressureMonitor``.
+    public func noteMemoryPressure(_ level: MemoryPressureLevel) { core.notePressure(level) }
 
     /// Statistics of the cache.
     public var statistics: TileCacheStatistics { core.statistics() }

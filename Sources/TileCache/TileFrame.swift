@@ -1,20 +1,3 @@
-/// Identifies a tile's pixels. Equal as long as the pixels are the same, so that a texture is uploaded once.
-public struct TileIdentity: Hashable, Sendable {
-    /// Layer of the tile.
-    public let layer: LayerID
-    // Stored here it fits the padding behind the layer: a frame keeps an identity for each tile.
-    /// Incremented when an invalidation has brought newer pixels.
-    public let generation: UInt32
-    /// Position of the tile.
-    public let tile: TileCoordinate
-
-    package init(layer: LayerID, tile: TileCoordinate, generation: UInt32) {
-        self.layer = layer
-        self.tile = tile
-        self.generation = generation
-    }
-}
-
 /// A leased decoded tile. Its bytes neither move nor change until its last copy is released.
 ///
 /// The tiles of a frame share one lease. To keep one of them for long, lease it alone with ``retained()`` and release
@@ -100,26 +83,6 @@ public struct TileMemory: Hashable, @unchecked Sendable {
     public var offset: Int { slotIndex * slotStride }
 }
 
-/// Leases some tiles until it is released.
-final class LeaseHold: Sendable {
-    private let core: CacheCore
-    private let tokens: [LeaseToken]
-
-    /// Takes over leases that the pool has counted.
-    init(core: CacheCore, tokens: [LeaseToken]) {
-        self.core = core
-        self.tokens = tokens
-    }
-
-    deinit { core.release(tokens) }
-
-    /// Leases one of the tiles alone.
-    func alone(_ token: LeaseToken) -> LeaseHold {
-        core.retain(token)
-        return LeaseHold(core: core, tokens: [token])
-    }
-}
-
 /// A tile, or a part of one, and where to draw it.
 public struct TilePlacement: Sendable {
     /// The tile, leased as long as the frame or this placement exists.
@@ -133,26 +96,6 @@ public struct TilePlacement: Sendable {
     /// Whether its layer is drawn at a coarser level than the view asks for; see ``TileFrame/coarsened``. Exact tiles are
     /// those of the level that is drawn.
     public internal(set) var isCoarsened = false
-}
-
-/// A needed tile that will not be loaded: it is absent or failed permanently.
-public struct UnavailableTile: Hashable, Sendable {
-    /// Reason why there are no pixels.
-    public enum Cause: Sendable, Hashable {
-        /// The source reported that the tile does not exist.
-        case absent
-        /// The tile failed permanently; it is not requested again until an invalidation.
-        case failed
-    }
-
-    /// Layer of the tile.
-    public let layer: LayerID
-    /// Position of the tile.
-    public let tile: TileCoordinate
-    /// World rectangle of the tile, in world pixels. On a wrapping world, in the copy on screen.
-    public let worldRectangle: PixelRect
-    /// Reason why there are no pixels.
-    public let cause: Cause
 }
 
 /// The tiles to draw now, and the changes since the previous frame.

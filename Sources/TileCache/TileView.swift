@@ -74,9 +74,9 @@ public final class TileView: Sendable {
     /// The layers that the view shows, in the order of drawing. Layers that stay keep what was learned of them.
     ///
     /// Layers of another cache are ignored, and a layer counts once.
-    public var layers: [LayerID] {
-        get { core.read { $0.views[id]?.model.layers.map(\.id) } ?? [] }
-        set { core.setLayers(newValue, ofView: id, makePolicy) }
+    public var layers: [TileLayer] {
+        get { (core.read { $0.views[id]?.model.layers.map(\.id) } ?? []).map { TileLayer($0, of: core) } }
+        set { core.setLayers(newValue.map(\.id), ofView: id, makePolicy) }
     }
 
     /// Handler called on ``callbackQueue`` when another frame would be better than the last one: draw again.

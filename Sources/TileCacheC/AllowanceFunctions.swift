@@ -49,9 +49,9 @@ public func tileCacheSetPrefetchAllowance(
     _ layer: tilecache_layer,
     _ allowance: UnsafePointer<tilecache_prefetch_allowance>?
 ) -> tilecache_status {
-    withLayer(layer, of: cache) { (cache, id) throws(Failure) in
+    withLayer(layer, of: cache) { (layer) throws(Failure) in
         let value = try readOrDefaults(allowance, "allowance").allowance()
-        try library { () throws(TileCacheError) in try cache.setPrefetchAllowance(value, of: id) }
+        try library { () throws(TileCacheError) in try layer.setPrefetchAllowance(value) }
     }
 }
 
@@ -62,8 +62,8 @@ public func tileCacheGetPrefetchCounts(
     _ layer: tilecache_layer,
     _ counts: UnsafeMutablePointer<tilecache_prefetch_counts>?
 ) -> tilecache_status {
-    withLayer(layer, of: cache) { (cache, id) throws(Failure) in
-        let found = cache.prefetchCounts(of: id) ?? LayerPrefetchCounts()
+    withLayer(layer, of: cache) { (layer) throws(Failure) in
+        let found = layer.prefetchCounts ?? LayerPrefetchCounts()
         var values = tilecache_prefetch_counts()
         values.started = Int64(found.started)
         values.bytes = Int64(found.bytes.bytes)

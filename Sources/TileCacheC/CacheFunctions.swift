@@ -5,7 +5,7 @@ package import TileCache
 /// State shared by the handles of one cache. Layers by number, and whether it was shut down.
 package final class CacheRecord: Sendable {
     private struct State {
-        var layers: [tilecache_layer: LayerID] = [:]
+        var layers: [tilecache_layer: TileLayer] = [:]
         var sources: [tilecache_layer: any Sendable] = [:]
         /// Layers, and those being added.
         var reservedLayers = 0
@@ -25,7 +25,7 @@ package final class CacheRecord: Sendable {
     /// - Returns: The number.
     package func addLayer(
         source: (any Sendable)? = nil,
-        _ add: () throws(Failure) -> LayerID
+        _ add: () throws(Failure) -> TileLayer
     ) throws(Failure) -> tilecache_layer {
         let isFree = state.withLock { state in
             guard state.reservedLayers < Self.maximumLayerCount else { return false }
@@ -35,7 +35,7 @@ package final class CacheRecord: Sendable {
         guard isFree else { throw .argument("a cache has at most \(Self.maximumLayerCount) layers") }
         do throws(Failure) {
             let layer = try add()
-            let number = tilecache_layer(layer)
+            let number = tilecache_layer(layer.id)
             state.withLock {
                 $0.layers[number] = layer
                 $0.sources[number] = source
@@ -50,14 +50,14 @@ package final class CacheRecord: Sendable {
     /// The source stored with a layer.
     package func source(of layer: tilecache_layer) -> (any Sendable)? { state.withLock { $0.sources[layer] } }
 
-    package func layer(_ number: tilecache_layer) throws(Failure) -> LayerID {
+    package func layer(_ number: tilecache_layer) throws(Failure) -> TileLayer {
         let (layer, count) = state.withLock { ($0.layers[number], $0.layers.count) }
         guard let layer else { throw .argument("layer \(number) is not one of the cache's \(count) layers") }
         return layer
     }
 
-    /// Removes a layer.
-    func removeLayer(_ number: tilecache_layer) throws(Failure) -> LayerID {
+    /// Forgets a layer and its source; returns it.
+    func removeLayer(_ number: tilecache_layer) throws(Failure) -> TileLayer {
         let layer = try layer(number)
         // Released outside of the lock: its deinit calls the caller's code.
         let source = state.withLock { state -> (any Sendable)? in
@@ -118,10 +118,10 @@ package func cacheHandle(_ handle: OpaquePointer?, _ name: String = "cache") thr
 func withLayer(
     _ layer: tilecache_layer,
     of cache: OpaquePointer?,
-    _ body: (TileCache, LayerID) throws(Failure) -> Void
+    _ body: (TileLayer) throws(Failure) -> Void
 ) -> tilecache_status {
     attempt(on: try cacheHandle(cache)) { handle throws(Failure) in
-        try body(handle.cache, try handle.record.layer(layer))
+        try body(try handle.record.layer(layer))
     }
 }
 
@@ -263,7 +263,7 @@ public func tileCacheWatchMemoryPressure(_ cache: OpaquePointer?, _ watches: Int
 @c(tilecache_note_memory_pressure)
 public func tileCacheNoteMemoryPressure(_ cache: OpaquePointer?, _ pressure: tilecache_pressure) -> tilecache_status {
     attempt(on: try cacheHandle(cache)) { handle throws(Failure) in
-        guard let level = MemoryPressureMonitor.Level(rawValue: Int(pressure)) else {
+        guard let level = MemoryPressureLevel(rawValue: Int(pressure)) else {
             throw .argument("pressure must be a TILECACHE_PRESSURE, not \(pressure)")
         }
         handle.cache.noteMemoryPressure(level)

@@ -51,12 +51,11 @@ public func tileCacheFetchTile(
         let ranks = Int32(TILECACHE_RANK_VISIBLE)...Int32(TILECACHE_RANK_MARGIN)
         guard ranks.contains(rank) else { throw .argument("rank must be a TILECACHE_RANK, not \(rank)") }
         try handle.record.checkIsRunning()
-        let id = try handle.record.layer(layer)
+        let layer = try handle.record.layer(layer)
         let owner = CallbackContext(context, destroy: destroy)
         let callback = FetchCallback(function: function, context: owner)
-        let made = handle.cache.fetch(
+        let made = layer.fetch(
             TileCoordinate(tile),
-            of: id,
             rank: rank == Int32(TILECACHE_RANK_MARGIN) ? .margin : .visible,
             on: handle.fetchQueue
         ) { callback.call($0) }
@@ -109,11 +108,11 @@ public func tileCacheGetPlacement(
     _ placement: UnsafeMutablePointer<tilecache_placement>?,
     _ lease: UnsafeMutablePointer<OpaquePointer?>?
 ) -> tilecache_status {
-    withLayer(layer, of: cache) { (cache, id) throws(Failure) in
+    withLayer(layer, of: cache) { (own) throws(Failure) in
         try checkElementSize(placementSize, of: tilecache_placement.self, "placement_size must be sizeof a placement")
         guard let placement else { throw .isNull("placement") }
         guard let lease else { throw .isNull("lease") }
-        guard let found = cache.placement(of: TileCoordinate(tile), in: id) else {
+        guard let found = own.placement(of: TileCoordinate(tile)) else {
             throw .notResident("neither \(TileCoordinate(tile)) of layer \(layer) nor an ancestor is decoded now")
         }
         writeElement(tilecache_placement(found), to: UnsafeMutableRawPointer(placement), byteCount: placementSize)

@@ -160,9 +160,9 @@ private func add(
     to cache: TileCache,
     _ pyramid: TilePyramid,
     _ options: LayerOptions
-) throws(Failure) -> LayerID {
+) throws(Failure) -> TileLayer {
     let number = LayerNumber()
-    let id: LayerID
+    let layer: TileLayer
     switch (callbacks.load, callbacks.request) {
     case (let load?, nil):
         let plain = BlockingSource(load: load, context: context, layer: number)
@@ -170,7 +170,7 @@ private func add(
             callbacks.decode.map {
                 DecodingSource(source: plain, decoder: $0, context: context, layer: number)
             } ?? plain
-        id = try library { () throws(TileCacheError) in
+        layer = try library { () throws(TileCacheError) in
             try cache.addLayer(source, pyramid: pyramid, options: options)
         }
     case (nil, let request?):
@@ -179,13 +179,13 @@ private func add(
             callbacks.decode.map {
                 DecodingSource(source: plain, decoder: $0, context: context, layer: number)
             } ?? plain
-        id = try library { () throws(TileCacheError) in
+        layer = try library { () throws(TileCacheError) in
             try cache.addLayer(source, pyramid: pyramid, options: options)
         }
     default: throw .argument("source must have either load or request")
     }
-    number.set(id)
-    return id
+    number.set(layer.id)
+    return layer
 }
 
 /// See `tilecache.h`.
@@ -196,8 +196,8 @@ public func tileCacheInvalidate(
     _ region: UnsafePointer<tilecache_rectangle>?,
     _ keepsStale: Int32
 ) -> tilecache_status {
-    withLayer(layer, of: cache) { (cache, id) throws(Failure) in
-        cache.invalidate(id, region: try TileCacheC.region(region), keepsStale: keepsStale != 0)
+    withLayer(layer, of: cache) { (layer) throws(Failure) in
+        layer.invalidate(region: try TileCacheC.region(region), keepsStale: keepsStale != 0)
     }
 }
 
@@ -205,7 +205,7 @@ public func tileCacheInvalidate(
 @c(tilecache_remove_layer)
 public func tileCacheRemoveLayer(_ cache: OpaquePointer?, _ layer: tilecache_layer) -> tilecache_status {
     attempt(on: try cacheHandle(cache)) { handle throws(Failure) in
-        handle.cache.removeLayer(try handle.record.removeLayer(layer))
+        try handle.record.removeLayer(layer).remove()
     }
 }
 
@@ -218,10 +218,10 @@ public func tileCachePin(
     _ lastLevel: Int64,
     _ region: UnsafePointer<tilecache_rectangle>?
 ) -> tilecache_status {
-    withLayer(layer, of: cache) { (cache, id) throws(Failure) in
+    withLayer(layer, of: cache) { (layer) throws(Failure) in
         let part = try TileCacheC.region(region)
         let levels = try levels(firstLevel, lastLevel)
-        try library { () throws(TileCacheError) in try cache.pin(id, levels: levels, region: part) }
+        try library { () throws(TileCacheError) in try layer.pin(levels: levels, region: part) }
     }
 }
 
@@ -234,9 +234,9 @@ public func tileCacheUnpin(
     _ lastLevel: Int64,
     _ region: UnsafePointer<tilecache_rectangle>?
 ) -> tilecache_status {
-    withLayer(layer, of: cache) { (cache, id) throws(Failure) in
+    withLayer(layer, of: cache) { (layer) throws(Failure) in
         let part = try TileCacheC.region(region)
-        cache.unpin(id, levels: try levels(firstLevel, lastLevel), region: part)
+        layer.unpin(levels: try levels(firstLevel, lastLevel), region: part)
     }
 }
 
@@ -255,8 +255,8 @@ public func tileCachePinTiles(
     _ tiles: UnsafePointer<tilecache_coordinate>?,
     _ tileCount: Int
 ) -> tilecache_status {
-    withTiles(cache, layer, tiles, tileCount) { (cache, id, tiles) throws(Failure) in
-        try library { () throws(TileCacheError) in try cache.pin(tiles, of: id) }
+    withTiles(cache, layer, tiles, tileCount) { (layer, tiles) throws(Failure) in
+        try library { () throws(TileCacheError) in try layer.pin(tiles) }
     }
 }
 
@@ -268,7 +268,7 @@ public func tileCacheUnpinTiles(
     _ tiles: UnsafePointer<tilecache_coordinate>?,
     _ tileCount: Int
 ) -> tilecache_status {
-    withTiles(cache, layer, tiles, tileCount) { cache, id, tiles in cache.unpin(tiles, of: id) }
+    withTiles(cache, layer, tiles, tileCount) { layer, tiles in layer.unpin(tiles) }
 }
 
 /// See `tilecache.h`.
@@ -279,7 +279,7 @@ public func tileCachePrefetch(
     _ tiles: UnsafePointer<tilecache_coordinate>?,
     _ tileCount: Int
 ) -> tilecache_status {
-    withTiles(cache, layer, tiles, tileCount) { cache, id, tiles in cache.prefetch(tiles, of: id) }
+    withTiles(cache, layer, tiles, tileCount) { layer, tiles in layer.prefetch(tiles) }
 }
 
 private func withTiles(
@@ -287,16 +287,16 @@ private func withTiles(
     _ layer: tilecache_layer,
     _ tiles: UnsafePointer<tilecache_coordinate>?,
     _ count: Int,
-    _ body: (TileCache, LayerID, [TileCoordinate]) throws(Failure) -> Void
+    _ body: (TileLayer, [TileCoordinate]) throws(Failure) -> Void
 ) -> tilecache_status {
-    withLayer(layer, of: cache) { (cache, id) throws(Failure) in
+    withLayer(layer, of: cache) { (layer) throws(Failure) in
         guard count != 0 else { return }
         guard let tiles else { throw .isNull("tiles") }
         // More tiles than the highest limit can hold is an error: checked before any of them is read.
         guard count > 0, count <= 1 << 34 else {
             throw .argument("tile_count must be 0 to \(1 << 34), not \(UInt(bitPattern: count))")
         }
-        try body(cache, id, UnsafeBufferPointer(start: tiles, count: count).map { TileCoordinate($0) })
+        try body(layer, UnsafeBufferPointer(start: tiles, count: count).map { TileCoordinate($0) })
     }
 }
 
@@ -308,9 +308,9 @@ public func tileCacheIsResident(
     _ tile: tilecache_coordinate,
     _ isResident: UnsafeMutablePointer<Int32>?
 ) -> tilecache_status {
-    withLayer(layer, of: cache) { (cache, id) throws(Failure) in
+    withLayer(layer, of: cache) { (layer) throws(Failure) in
         guard let isResident else { throw .isNull("is_resident") }
-        isResident.pointee = cache.isResident(TileCoordinate(tile), of: id) ? 1 : 0
+        isResident.pointee = layer.isResident(TileCoordinate(tile)) ? 1 : 0
     }
 }
 
@@ -323,10 +323,10 @@ public func tileCacheReadTile(
     _ read: tilecache_read_function?,
     _ context: UnsafeMutableRawPointer?
 ) -> tilecache_status {
-    withLayer(layer, of: cache) { (cache, id) throws(Failure) in
+    withLayer(layer, of: cache) { (own) throws(Failure) in
         guard let read else { throw .isNull("read") }
         let coordinate = TileCoordinate(tile)
-        let found: Void? = cache.withTile(coordinate, of: id) { read(context, $0.baseAddress, $0.count) }
+        let found: Void? = own.withTile(coordinate) { read(context, $0.baseAddress, $0.count) }
         guard found != nil else { throw .notResident("tile \(coordinate) of layer \(layer) is not decoded now") }
     }
 }

@@ -108,8 +108,8 @@ public func tileCacheGetLearnedProfile(
     _ layer: tilecache_layer,
     _ profile: UnsafeMutablePointer<OpaquePointer?>?
 ) -> tilecache_status {
-    withLayer(layer, of: cache) { (cache, id) throws(Failure) in
+    withLayer(layer, of: cache) { (layer) throws(Failure) in
         guard let profile else { throw .isNull("profile") }
-        profile.pointee = cache.learnedProfile(of: id).map { makeHandle(ProfileHandle($0)) }
+        profile.pointee = layer.learnedProfile().map { makeHandle(ProfileHandle($0)) }
     }
 }

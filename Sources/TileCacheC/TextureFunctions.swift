@@ -161,7 +161,7 @@ public func tileCacheTextureSlotsRemove(
             handle.slots.withLock { $0.removeAll() }
             return
         }
-        let id = try cacheHandle(cache).record.layer(layer)
+        let id = try cacheHandle(cache).record.layer(layer).id
         let rectangle = try region(area)
         handle.slots.withLock { $0.remove(id, region: rectangle) }
     }

@@ -103,34 +103,34 @@ public func tileCacheViewCreate(
         }
         let budget = try promotionBudget(tiles: fields.promotion_tiles, nanoseconds: fields.promotion_nanoseconds)
         try handle.record.checkIsRunning()
-        let ids = try layerIDs(layers, layerCount, atLeast: 1, handle.record)
+        let shown = try readLayers(layers, layerCount, atLeast: 1, handle.record)
         let selection = TileLevelSelection(bias: fields.level_bias, hysteresis: fields.level_hysteresis)
-        let made = handle.cache.makeView(layers: ids, selection: selection)
+        let made = handle.cache.makeView(layers: shown, selection: selection)
         made.promotionBudget = budget
         view.pointee = makeHandle(ViewHandle(made, of: handle.record))
     }
 }
 
 /// Reads a caller's layers, each once.
-private func layerIDs(
+private func readLayers(
     _ layers: UnsafePointer<tilecache_layer>?,
     _ count: Int,
     atLeast least: Int,
     _ record: CacheRecord
-) throws(Failure) -> [LayerID] {
+) throws(Failure) -> [TileLayer] {
     guard layers != nil || count == 0 else { throw .isNull("layers") }
     // More layers than the cache has is an error: checked before any of them is read.
     guard count >= least, count <= record.layerCount else {
         throw .argument("\(least) to \(record.layerCount) layers are expected, not \(UInt(bitPattern: count))")
     }
-    var ids: [LayerID] = []
-    var named: Set<LayerID> = []
-    for layer in UnsafeBufferPointer(start: layers, count: count) {
-        let id = try record.layer(layer)
-        guard named.insert(id).inserted else { throw .argument("layer \(layer) is given twice") }
-        ids.append(id)
+    var read: [TileLayer] = []
+    var named: Set<TileLayer> = []
+    for number in UnsafeBufferPointer(start: layers, count: count) {
+        let layer = try record.layer(number)
+        guard named.insert(layer).inserted else { throw .argument("layer \(number) is given twice") }
+        read.append(layer)
     }
-    return ids
+    return read
 }
 
 /// See `tilecache.h`.
@@ -142,7 +142,7 @@ public func tileCacheViewSetLayers(
 ) -> tilecache_status {
     attempt(on: try viewHandle(view)) { handle throws(Failure) in
         try handle.record.checkIsRunning()
-        handle.view.layers = try layerIDs(layers, layerCount, atLeast: 0, handle.record)
+        handle.view.layers = try readLayers(layers, layerCount, atLeast: 0, handle.record)
     }
 }
 
@@ -195,7 +195,7 @@ public func tileCacheViewUpdateNeeded(
         needed.reserveCapacity(list.count)
         for tile in list {
             guard tile.importance.isFinite else { throw .argument("a tile's importance must be finite") }
-            let id = try handle.record.layer(tile.layer)
+            let id = try handle.record.layer(tile.layer).id
             needed.append(NeededTile(layer: id, tile: TileCoordinate(tile.tile), importance: tile.importance))
         }
         handle.view.update(needing: needed)

@@ -29,7 +29,7 @@ extension TileCache {
         _ source: any AsyncTileSource,
         pyramid: TilePyramid,
         options: LayerOptions = LayerOptions()
-    ) throws(TileCacheError) -> LayerID {
+    ) throws(TileCacheError) -> TileLayer {
         try addLayer(TaskSource(source: source) as any TileSource, pyramid: pyramid, options: options)
     }
 }

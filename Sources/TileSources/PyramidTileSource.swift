@@ -41,7 +41,7 @@ public protocol PyramidTileSource: Sendable {
         to cache: TileCache,
         pyramid: TilePyramid,
         options: LayerOptions
-    ) throws(TileCacheError) -> LayerID
+    ) throws(TileCacheError) -> TileLayer
 }
 
 extension PyramidTileSource {
@@ -67,7 +67,7 @@ extension PyramidTileSource {
         pyramid: TilePyramid? = nil,
         stores: [any TileStore] = [],
         profile: PrefetchProfile? = nil
-    ) throws(TileCacheError) -> LayerID {
+    ) throws(TileCacheError) -> TileLayer {
         var options = layerOptions
         options.profile = profile
         if !stores.isEmpty { options.stores = LayerStores(stores, dataSet: dataSet) }
@@ -81,7 +81,7 @@ extension PyramidTileSource where Self: BlockingTileSource {
         to cache: TileCache,
         pyramid: TilePyramid,
         options: LayerOptions
-    ) throws(TileCacheError) -> LayerID {
+    ) throws(TileCacheError) -> TileLayer {
         try cache.addLayer(self, pyramid: pyramid, options: options)
     }
 }
@@ -92,7 +92,7 @@ extension PyramidTileSource where Self: TileSource {
         to cache: TileCache,
         pyramid: TilePyramid,
         options: LayerOptions
-    ) throws(TileCacheError) -> LayerID {
+    ) throws(TileCacheError) -> TileLayer {
         try cache.addLayer(self, pyramid: pyramid, options: options)
     }
 }

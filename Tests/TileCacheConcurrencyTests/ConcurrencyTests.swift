@@ -97,7 +97,7 @@ private final class Archive: AsyncTileSource, MemoryReportingSource {
 
 /// On the main actor, as a window is.
 @MainActor @Suite(.timeLimit(.minutes(60))) struct ConcurrencyTests {
-    private func make(_ source: any AsyncTileSource) throws -> (TileCache, LayerID, TileView) {
+    private func make(_ source: any AsyncTileSource) throws -> (TileCache, TileLayer, TileView) {
         var configuration = TileCache.Configuration(byteLimit: .mebibytes(4))
         configuration.effort = 0
         let cache = try TileCache(configuration)
@@ -133,6 +133,7 @@ private final class Archive: AsyncTileSource, MemoryReportingSource {
     @Test func aWindowIsCalledOnTheMainActor() async throws {
         let source = GatedSource()
         let (cache, layer, view) = try make(source)
+        defer { withExtendedLifetime(cache) {} }
         let window = Window(view)
         view.update(viewport)
         #expect(view.frame().missingTileCount == 4 && window.draws == 0)
@@ -142,7 +143,7 @@ private final class Archive: AsyncTileSource, MemoryReportingSource {
         #expect(window.area.isDirty)
         view.setTilesReadyHandler(nil)
         let draws = window.draws
-        cache.invalidate(layer, keepsStale: false)
+        layer.invalidate(keepsStale: false)
         view.update(viewport)
         #expect(view.frame().missingTileCount == 4)
         try #require(
@@ -190,7 +191,7 @@ private final class Archive: AsyncTileSource, MemoryReportingSource {
         try #require(try await reaches { source.started == 8 })
         view.update(viewport)
         try #require(try await reaches { source.cancelled == 8 && source.started == 12 })
-        cache.removeLayer(layer)
+        layer.remove()
         try #require(try await reaches { source.cancelled == 12 })
     }
 

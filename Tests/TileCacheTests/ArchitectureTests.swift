@@ -12,16 +12,13 @@ import Testing
 
     /// Remaining exceptions, by the folder that names them. The list must not grow.
     private static let exceptions: [String: Set<String>] = [
-        // Only its levels of pressure.
-        "Pressure": ["MemoryPressureMonitor"],
         // Only their sizes: a view's share of the limit for each tile.
-        "Pool": ["ComposedTile", "TileIdentity", "VisibleTile"],
+        "Pool": ["ComposedTile", "VisibleTile"],
         // A request answers to the core that made it.
         "Sources": ["CacheCore", "ChildLoad", "EncodedKeeper", "LoadNotes"],
         // The core creates the types that a renderer holds, and takes its settings.
         "Service": [
-            "LayerOptions", "LeaseHold", "LeasedTile", "TilePlacement", "TileCache", "TileFrame", "TileIdentity",
-            "TileViewDiagnostics", "UnavailableTile",
+            "LayerOptions", "LeasedTile", "TileCache", "TileFrame", "TilePlacement", "TileViewDiagnostics",
         ],
     ]
 

@@ -114,7 +114,7 @@ import Testing
         for round in 1...2 {
             #expect(scene.look { $0.unavailable.first?.cause == .absent })
             #expect(requests.count == round && scene.source.statistics.absent == round)
-            scene.cache.invalidate(scene.view.layers[0], keepsStale: false)
+            scene.view.layers[0].invalidate(keepsStale: false)
         }
         #expect(scene.source.statistics.failureCount == 0 && scene.source.statistics.notModified == 1)
         #expect(scene.cache.shutdown())

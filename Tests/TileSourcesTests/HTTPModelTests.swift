@@ -9,7 +9,7 @@ import Testing
     private final class Scene {
         let source: HTTPTileSource
         let cache: TileCache
-        let layer: LayerID
+        let layer: TileLayer
         private let view: TileView
 
         init(_ template: String, _ change: (inout HTTPTileOptions) -> Void = { _ in }) throws {
@@ -153,7 +153,7 @@ import Testing
         let scene = try Scene(first.template)
         for round in 0..<50 {
             let before = scene.source.statistics
-            scene.cache.invalidate(scene.layer, keepsStale: false)
+            scene.layer.invalidate(keepsStale: false)
             var pixels: [UInt8]?
             var failed = before.failureCount
             // Transient failures are retried; permanent ones end a round, so that no exchange is in flight.
@@ -167,7 +167,7 @@ import Testing
                 if statistics.failureCount > failed {
                     failed = statistics.failureCount
                     // Without the wait of a second.
-                    scene.cache.invalidate(scene.layer, keepsStale: false)
+                    scene.layer.invalidate(keepsStale: false)
                 }
                 return false
             }

@@ -15,7 +15,7 @@ struct HTTPTileSourceTests {
         let server: TileServer
         let source: HTTPTileSource
         let cache: TileCache
-        let layer: LayerID
+        let layer: TileLayer
         let view: TileView
         let all = TileViewport(center: WorldPoint(x: 128, y: 128), width: 256, height: 256)
 
@@ -113,7 +113,7 @@ struct HTTPTileSourceTests {
         #expect(scene.look())
         for _ in 0..<4 where !missing().isEmpty {
             // Again, so that every cause occurs.
-            scene.cache.invalidate(scene.layer, keepsStale: false)
+            scene.layer.invalidate(keepsStale: false)
             #expect(scene.look())
         }
         #expect(missing().isEmpty)
@@ -195,7 +195,7 @@ struct HTTPTileSourceTests {
         #expect(scene.look())
         let first = scene.source.statistics
         #expect(first.notModified == 0)
-        scene.cache.invalidate(scene.layer, keepsStale: false)
+        scene.layer.invalidate(keepsStale: false)
         #expect(scene.look())
         let second = scene.source.statistics
         #expect(second.lastFailure == nil)
@@ -206,7 +206,7 @@ struct HTTPTileSourceTests {
         // Without room for kept answers no request is conditional.
         let forgetful = try Scene(mode) { $0.keptAnswers = .bytes(0) }
         #expect(forgetful.look())
-        forgetful.cache.invalidate(forgetful.layer, keepsStale: false)
+        forgetful.layer.invalidate(keepsStale: false)
         #expect(forgetful.look())
         #expect(forgetful.source.statistics.notModified == 0)
         #expect(forgetful.cache.shutdown())
@@ -254,7 +254,7 @@ struct HTTPTileSourceTests {
     @Test func gzipThatWasNotAskedForIsDecompressed() throws {
         let scene = try Scene("gzip,etag")
         #expect(scene.look())
-        scene.cache.invalidate(scene.layer, keepsStale: false)
+        scene.layer.invalidate(keepsStale: false)
         #expect(scene.look())
         let statistics = scene.source.statistics
         #expect(statistics.failureCount == 0 && statistics.notModified >= 63)

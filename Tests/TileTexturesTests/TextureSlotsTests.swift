@@ -45,7 +45,7 @@ import Testing
 
     private static func setUp(
         format: TilePixelFormat = .rgba8
-    ) throws -> (cache: TileCache, layer: LayerID, view: TileView, source: Numbers) {
+    ) throws -> (cache: TileCache, layer: TileLayer, view: TileView, source: Numbers) {
         let cache = try TileCache(byteLimit: .mebibytes(16))
         let source = Numbers()
         let layer = try cache.addLayer(
@@ -107,7 +107,7 @@ import Testing
         let first = renderer.draw(try Self.sharpFrame(view, viewport), of: nil)
         #expect(first.uploads.count == 4)
         source.version.withLock { $0 = 2 }
-        cache.invalidate(layer)
+        layer.invalidate()
         for _ in 0..<10_000 {
             let step = renderer.draw(try Self.sharpFrame(view, viewport), of: nil)
             #expect(step.placements.count == 4 && step.placements.allSatisfy { $0.isExact })
@@ -115,13 +115,13 @@ import Testing
             usleep(1000)
         }
         #expect(renderer.slots.statistics.uploads == 8 && renderer.slots.statistics.usedSlots == 4)
-        renderer.slots.remove(layer, region: PixelRect(minX: 1000, minY: 1000, maxX: 1001, maxY: 1001))
+        renderer.slots.remove(layer.id, region: PixelRect(minX: 1000, minY: 1000, maxX: 1001, maxY: 1001))
         #expect(renderer.draw(try Self.sharpFrame(view, viewport), of: nil).uploads.count == 1)
         // Also if the last frame did not show the layer.
         _ = renderer.slots.update(.empty)
-        renderer.slots.remove(layer, region: PixelRect(minX: 1000, minY: 1000, maxX: 1001, maxY: 1001))
+        renderer.slots.remove(layer.id, region: PixelRect(minX: 1000, minY: 1000, maxX: 1001, maxY: 1001))
         #expect(renderer.slots.statistics.usedSlots == 3)
-        renderer.slots.remove(layer)
+        renderer.slots.remove(layer.id)
         #expect(renderer.draw(try Self.sharpFrame(view, viewport), of: nil).uploads.count == 4)
         renderer.slots.removeAll()
         #expect(renderer.slots.update(.empty).placements.isEmpty)
@@ -149,7 +149,7 @@ import Testing
     @Test func expectedTilesCanBeLeased() throws {
         let (cache, layer, view, _) = try Self.setUp()
         defer { cache.shutdown() }
-        try cache.pin(layer, levels: 0...0)
+        try layer.pin(levels: 0...0)
         let viewport = TextureScene.viewport(1024, 1024)
         var found: (version: FrameVersion, tiles: [UpcomingTile])?
         for _ in 0..<10_000 {
@@ -163,9 +163,9 @@ import Testing
         let needed = Set(view.frame().map(\.tile.identity.tile))
         #expect(tiles.allSatisfy { !needed.contains($0.tile) })
         if let same = view.upcoming(limit: 8, unless: version) { #expect(same.1.count <= 8) }
-        let identity = TileIdentity(layer: layer, tile: tile(0, 0, 0), generation: tiles[0].generation)
-        let gone = TileIdentity(layer: layer, tile: tile(6, 60, 60), generation: 1)
-        let old = TileIdentity(layer: layer, tile: tile(0, 0, 0), generation: tiles[0].generation &+ 1)
+        let identity = TileIdentity(layer: layer.id, tile: tile(0, 0, 0), generation: tiles[0].generation)
+        let gone = TileIdentity(layer: layer.id, tile: tile(6, 60, 60), generation: 1)
+        let old = TileIdentity(layer: layer.id, tile: tile(0, 0, 0), generation: tiles[0].generation &+ 1)
         let leased = view.lease([identity, gone, old])
         #expect(leased[0]?.identity == identity && leased[1] == nil && leased[2] == nil)
         #expect(leased[0]?.withUnsafeBytes { $0[1] } == Numbers.number(tile(0, 0, 0)))

@@ -25,7 +25,7 @@ struct TileReader {
         let opened = clock.now
         let cache = try TileCache(byteLimit: .gibibytes(4), workers: numbers[4])
         let layer = try source.addLayer(to: cache)
-        try cache.setPrefetchAllowance(.never, of: layer)
+        try layer.setPrefetchAllowance(.never)
         let view = cache.makeView(layers: [layer])
         let level = source.pyramid.levels[source.pyramid.maximumLevel]
         let step = level.worldPixelsPerPixel

@@ -22,7 +22,7 @@ public struct PrefetchRule: Hashable, Sendable {
     }
 
     /// Creates a view that prefetches by the rule.
-    public func makeView(of layers: [LayerID], in cache: TileCache) -> TileView {
+    public func makeView(of layers: [TileLayer], in cache: TileCache) -> TileView {
         var options = ReplayOptions()
         options.prefetch = kind
         guard kind != .tilecache, let policy = try? options.policy() else { return cache.makeView(layers: layers) }

@@ -43,7 +43,7 @@ struct RealReplay {
                     stores: stores.isEmpty ? nil : LayerStores(stores, dataSet: dataSet(input.scene))
                 )
             )
-        try cache.setPrefetchAllowance(options.allowance, of: layer)
+        try layer.setPrefetchAllowance(options.allowance)
         let policy = try options.policy()
         let view = cache.makeView(layers: [layer], selection: options.selection, policy: { policy })
         let samples = FittedSamples(samples: course.samples, fit: input.fit)
@@ -127,7 +127,7 @@ struct RealReplay {
     private func finish(
         _ tally: inout ReplayTally,
         _ cache: TileCache,
-        _ layer: LayerID,
+        _ layer: TileLayer,
         _ memory: ResidentMemory
     ) -> Int {
         // Workers may still run, and the two are read one after the other: both of one moment.
@@ -139,7 +139,7 @@ struct RealReplay {
         tally.drawableHits = figures.pan.decodedHits + figures.zoom.decodedHits
         tally.take(
             counters,
-            layer: cache.prefetchCounts(of: layer) ?? LayerPrefetchCounts(),
+            layer: layer.prefetchCounts ?? LayerPrefetchCounts(),
             unseen: figures.memory.unseenTiles + figures.loadsInFlight,
             unseenPrefetched: figures.memory.unseenPrefetchedTiles + figures.prefetchesInFlight
         )

@@ -13,7 +13,7 @@ package struct ReplayHooks: Sendable {
     package var noteLoad: (@Sendable (TileCoordinate) -> Void)?
     /// Called after each frame, on the replay's thread, under the real clock. A test waits in it for what a frame needs:
     /// how much is loaded by the end of a trace depends on the machine.
-    package var noteFrame: (@Sendable (TileCache, LayerID) -> Void)?
+    package var noteFrame: (@Sendable (TileCache, TileLayer) -> Void)?
     /// Called with the start of each load from the source, in nanoseconds. Virtual clock only.
     package var noteStart: (@Sendable (_ isDemand: Bool, _ time: Int64) -> Void)?
 
@@ -28,7 +28,7 @@ package struct ReplayHooks: Sendable {
         shouldStop: @escaping @Sendable () -> Bool = { false },
         progress: (@Sendable (_ name: String, _ part: Double?, _ seconds: Double) -> Void)? = nil,
         noteLoad: (@Sendable (TileCoordinate) -> Void)? = nil,
-        noteFrame: (@Sendable (TileCache, LayerID) -> Void)? = nil,
+        noteFrame: (@Sendable (TileCache, TileLayer) -> Void)? = nil,
         noteStart: (@Sendable (_ isDemand: Bool, _ time: Int64) -> Void)? = nil
     ) {
         self.keepsSeries = keepsSeries

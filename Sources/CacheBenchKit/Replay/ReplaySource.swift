@@ -13,7 +13,7 @@ package struct ReplaySource: Sendable {
     /// Part of the world that has tiles: traces of another world are stretched over it.
     package var contents: PixelRect
     /// Adds the source to a cache, with stores. Its pyramid wraps as the trace does.
-    package var addLayer: @Sendable (TileCache, TilePyramid, [any TileStore]) throws -> LayerID
+    package var addLayer: @Sendable (TileCache, TilePyramid, [any TileStore]) throws -> TileLayer
     /// Counts of the source so far, over all replays.
     package var counts: @Sendable () -> ReplaySourceCounts
     /// The source's warning now; `nil` if it has none.
@@ -25,7 +25,7 @@ package struct ReplaySource: Sendable {
         imageMemoryLimit: Int? = nil,
         pyramid: TilePyramid,
         contents: PixelRect,
-        addLayer: @escaping @Sendable (TileCache, TilePyramid, [any TileStore]) throws -> LayerID,
+        addLayer: @escaping @Sendable (TileCache, TilePyramid, [any TileStore]) throws -> TileLayer,
         counts: @escaping @Sendable () -> ReplaySourceCounts,
         warning: @escaping @Sendable () -> String? = { nil }
     ) {

@@ -61,7 +61,7 @@ package struct Warm {
     private let options: WarmOptions
     private let pyramid: TilePyramid
     private let cache: TileCache
-    private let layer: LayerID
+    private let layer: TileLayer
 
     /// Tiles of a batch; the cache must hold them.
     private static let batch = 64
@@ -79,7 +79,7 @@ package struct Warm {
     /// Bytes of a write buffer with room for two batches: the last tiles of one may come with those of the next.
     package static func bufferBytes(tileBytes: Int) -> Int { 2 * batch * (tileBytes + 4096) }
 
-    package init(_ options: WarmOptions, cache: TileCache, layer: LayerID, pyramid: TilePyramid) throws(ReplayError) {
+    package init(_ options: WarmOptions, cache: TileCache, layer: TileLayer, pyramid: TilePyramid) throws(ReplayError) {
         let all = 0...pyramid.maximumLevel
         if let levels = options.levels, !all.contains(levels.lowerBound) || !all.contains(levels.upperBound) {
             let asked = levels.count == 1 ? "\(levels.lowerBound)" : "\(levels.lowerBound)..\(levels.upperBound)"
@@ -158,7 +158,7 @@ package struct Warm {
 
     /// Loads a batch. Returns the number of tiles still missing when no more are loaded.
     private func load(_ batch: [TileCoordinate], _ view: TileView, _ shouldStop: () -> Bool) -> Int {
-        let needed = batch.map { NeededTile(layer: layer, tile: $0) }
+        let needed = batch.map { NeededTile(layer: layer.id, tile: $0) }
         var missing = batch.count
         var last = MonotonicTime.now.nanoseconds
         while true {

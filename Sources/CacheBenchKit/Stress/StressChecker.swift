@@ -9,14 +9,14 @@ final class StressChecker: Sendable {
     init(findings: StressFindings) { self.findings = findings }
 
     /// Adds the cache's next layer; `make` creates it and may fail.
-    func add(_ make: (_ number: Int) throws -> (StressLayer, LayerID)) rethrows -> LayerID {
+    func add(_ make: (_ number: Int) throws -> (StressLayer, TileLayer)) rethrows -> TileLayer {
         try layers.withLock { layers in
-            let (layer, id) = try make(layers.count)
-            if id.serial != layers.count {
-                findings.note(.place, "the layer after \(layers.count) others has the number \(id.serial)")
+            let (contents, layer) = try make(layers.count)
+            if layer.id.serial != layers.count {
+                findings.note(.place, "the layer after \(layers.count) others has the number \(layer.id.serial)")
             }
-            layers.append(layer)
-            return id
+            layers.append(contents)
+            return layer
         }
     }
 

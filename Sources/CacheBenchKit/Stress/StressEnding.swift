@@ -15,13 +15,12 @@ struct StressEnding {
     init(run: StressRun) { self.run = run }
 
     mutating func check(held holds: [StressHolds]) {
-        let cache = run.cache
         run.shared.calm.raise()
-        for id in run.allLayerIDs { cache.unpin(id) }
+        for layer in run.allLayers { layer.unpin() }
         run.setLimit(quarters: 4)
         waitForPressure()
         run.dropViews()
-        for id in run.allLayerIDs { checkProgress(of: id) }
+        for layer in run.allLayers { checkProgress(of: layer) }
         checkRest()
         checkPins(holds)
         for hold in holds { hold.checkAll() }
@@ -50,12 +49,12 @@ struct StressEnding {
     }
 
     /// Checks that a view over part of a layer gets callbacks. They end when only hanging tiles are missing.
-    private func checkProgress(of id: LayerID) {
-        let layer = run.checker.all[id.serial]
+    private func checkProgress(of shown: TileLayer) {
+        let layer = run.checker.all[shown.id.serial]
         // Resets failures, so that no retry is waited for.
-        layer.history.change(StressHistory.Change(keepsStale: false)) { run.cache.invalidate(id, keepsStale: false) }
+        layer.history.change(StressHistory.Change(keepsStale: false)) { shown.invalidate(keepsStale: false) }
         let told = DispatchSemaphore(value: 0)
-        let view = run.cache.makeView(layers: [id])
+        let view = run.cache.makeView(layers: [shown])
         view.callbackQueue = DispatchQueue(label: "stress.ending")
         view.onTilesReady = { told.signal() }
         let level = layer.pyramid.maximumLevel
@@ -100,7 +99,7 @@ struct StressEnding {
     /// Checks that a view at rest stops requesting loads. The limit has no room for all that it would prefetch.
     private func checkRest() {
         run.setLimit(quarters: 1)
-        let view = run.cache.makeView(layers: run.allLayerIDs)
+        let view = run.cache.makeView(layers: run.allLayers)
         let viewport = TileViewport(center: WorldPoint(x: 900, y: 900), width: 300, height: 200)
         var started = -1
         var quietSince: Int64 = 0

@@ -76,7 +76,7 @@ final class StressLayer: Sendable {
         return options
     }
 
-    func add(to cache: TileCache) throws(TileCacheError) -> LayerID {
+    func add(to cache: TileCache) throws(TileCacheError) -> TileLayer {
         switch kind {
         case .blocking, .synthesized:
             try cache.addLayer(StressBlockingSource(layer: self), pyramid: pyramid, options: options)

@@ -17,7 +17,7 @@ final class StressRun: Sendable {
     let checker: StressChecker
     let findings = StressFindings()
     let operations = StressCounts<StressOperation>()
-    private let layerIDs: Lock<[LayerID]>
+    private let layers: Lock<[TileLayer]>
     private let views: Lock<[TileView]>
     private let stop = StressFlag()
     private let interruption: @Sendable () -> Bool
@@ -49,15 +49,15 @@ final class StressRun: Sendable {
         self.shared = shared
         let checker = StressChecker(findings: findings)
         self.checker = checker
-        let ids = try StressLayer.Kind.allCases.map { [shared, cache] kind in
+        let first = try StressLayer.Kind.allCases.map { [shared, cache] kind in
             try checker.add { number in
                 let size = number == 1 ? 128 : 64
                 let layer = try StressLayer(number: number, kind: kind, tileSize: size, shared: shared)
                 return (layer, try layer.add(to: cache))
             }
         }
-        layerIDs = Lock(ids)
-        views = Lock([cache.makeView(layers: ids), cache.makeView(layers: [ids[0], ids[3]])])
+        layers = Lock(first)
+        views = Lock([cache.makeView(layers: first), cache.makeView(layers: [first[0], first[3]])])
     }
 
     // MARK: - For threads
@@ -66,19 +66,19 @@ final class StressRun: Sendable {
     var isInterrupted: Bool { !stop.isUp && interruption() }
     func end() { stop.raise() }
 
-    func layerID(_ draw: UInt64) -> LayerID { layerIDs.withLock { $0[(draw >> 3).below($0.count)] } }
-    var allLayerIDs: [LayerID] { layerIDs.withLock { $0.map { $0 } } }
+    func layer(_ draw: UInt64) -> TileLayer { layers.withLock { $0[(draw >> 3).below($0.count)] } }
+    var allLayers: [TileLayer] { layers.withLock { $0.map { $0 } } }
     func sharedView(_ draw: UInt64) -> TileView { views.withLock { $0[draw.below($0.count)] } }
 
     func makeView(_ draw: UInt64) -> TileView {
         let selection = TileLevelSelection(bias: Double(draw % 3) / 4, hysteresis: draw % 5 == 0 ? 0.3 : 0)
-        return cache.makeView(layers: Set(someLayers(draw)).sorted(), selection: selection)
+        return cache.makeView(layers: Set(someLayers(draw)).sorted { $0.id < $1.id }, selection: selection)
     }
 
     /// One to three layers, perhaps with repetitions.
-    private func someLayers(_ draw: UInt64) -> [LayerID] {
-        let ids = allLayerIDs
-        return (0..<1 + (draw >> 10).below(3)).map { ids[((draw >> 3) + UInt64($0)).below(ids.count)] }
+    private func someLayers(_ draw: UInt64) -> [TileLayer] {
+        let all = allLayers
+        return (0..<1 + (draw >> 10).below(3)).map { all[((draw >> 3) + UInt64($0)).below(all.count)] }
     }
 
     @discardableResult
@@ -99,9 +99,9 @@ final class StressRun: Sendable {
     }
 
     func invalidate(_ draw: UInt64, _ change: StressHistory.Change) {
-        let id = layerID(draw)
-        checker.all[id.serial].history.change(change) {
-            cache.invalidate(id, region: change.region, keepsStale: change.keepsStale)
+        let layer = layer(draw)
+        checker.all[layer.id.serial].history.change(change) {
+            layer.invalidate(region: change.region, keepsStale: change.keepsStale)
         }
     }
 
@@ -110,7 +110,7 @@ final class StressRun: Sendable {
         changing(to: limit) { cache.byteLimit = .bytes(limit) }
     }
 
-    func note(pressure level: MemoryPressureMonitor.Level) {
+    func note(pressure level: MemoryPressureLevel) {
         // A part of the limit, or all of it again.
         changing(to: cache.byteLimit.bytes) { cache.noteMemoryPressure(level) }
     }
@@ -126,14 +126,14 @@ final class StressRun: Sendable {
         let (x, y) = (a.unit * 4000, b.unit * 4000)
         let region = PixelRect(minX: x, minY: y, maxX: x + 300, maxY: y + 200)
         // More than half of the limit is refused, which is valid.
-        try? cache.pin(layerID(b), levels: 0...level, region: level > 1 ? region : nil)
+        try? layer(b).pin(levels: 0...level, region: level > 1 ? region : nil)
     }
 
-    func unpin(_ a: UInt64) { cache.unpin(layerID(a)) }
+    func unpin(_ a: UInt64) { layer(a).unpin() }
 
     func addLayer(_ draw: UInt64) {
         changing {
-            let count = allLayerIDs.count
+            let count = allLayers.count
             let added = try? checker.add { place in
                 guard count < Self.mostLayers, place < Self.mostLayersEver else { throw StressError.enough }
                 let kind = StressLayer.Kind.allCases[draw.below(StressLayer.Kind.allCases.count)]
@@ -141,17 +141,17 @@ final class StressRun: Sendable {
                 let layer = try StressLayer(number: place, kind: kind, tileSize: size, shared: shared)
                 return (layer, try layer.add(to: cache))
             }
-            if let added { layerIDs.withLock { $0.append(added) } }
+            if let added { layers.withLock { $0.append(added) } }
         }
     }
 
     /// Removes a layer that was added later; the first ones stay to the end.
     func removeLayer(_ draw: UInt64) {
         let first = StressLayer.Kind.allCases.count
-        let gone = layerIDs.withLock { ids -> LayerID? in
-            ids.count > first ? ids.remove(at: first + draw.below(ids.count - first)) : nil
+        let gone = layers.withLock { layers -> TileLayer? in
+            layers.count > first ? layers.remove(at: first + draw.below(layers.count - first)) : nil
         }
-        if let gone { cache.removeLayer(gone) }
+        gone?.remove()
     }
 
     func setLayers(_ draw: UInt64) { sharedView(draw).layers = someLayers(draw) }
@@ -161,7 +161,7 @@ final class StressRun: Sendable {
         let tiles = (0..<4).map {
             TileCoordinate(level: level, column: b.below(1 << level) + $0, row: a.below(1 << level))
         }
-        cache.prefetch(tiles, of: layerID(b))
+        layer(b).prefetch(tiles)
     }
 
     /// Requests a tile; its pixels are checked whenever they come.
@@ -173,17 +173,17 @@ final class StressRun: Sendable {
             if case .pixels(let tile) = outcome { checker.check(tile, known) }
         }
         let rank: TileFetch.Rank = a % 2 == 0 ? .visible : .margin
-        let fetch = cache.fetch(tile, of: layerID(b), rank: rank, on: queue, check)
+        let fetch = layer(b).fetch(tile, rank: rank, on: queue, check)
         if let outcome = fetch.outcome { check(outcome) }
         return fetch
     }
 
     func borrow(_ a: UInt64, _ b: UInt64, _ c: UInt64) {
-        let id = layerID(a)
+        let layer = layer(a)
         let level = b.below(8)
         let tile = TileCoordinate(level: level, column: (b >> 20).below((1 << level) + 1), row: c.below(1 << level))
         let known = checker.completed()
-        _ = cache.withTile(tile, of: id) { checker.check($0, layer: id.serial, tile, isStale: true, known) }
+        _ = layer.withTile(tile) { checker.check($0, layer: layer.id.serial, tile, isStale: true, known) }
     }
 
     func ask(_ a: UInt64, _ b: UInt64) {
@@ -191,7 +191,7 @@ final class StressRun: Sendable {
             _ = cache.statistics.description
         } else {
             let level = b.below(9)
-            _ = cache.isResident(TileCoordinate(level: level, column: a.below(300), row: b.below(99)), of: layerID(a))
+            _ = layer(a).isResident(TileCoordinate(level: level, column: a.below(300), row: b.below(99)))
         }
     }
 

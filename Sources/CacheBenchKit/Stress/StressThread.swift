@@ -147,7 +147,7 @@ struct StressThread {
         let level = c.below(8)
         let tiles = (0..<count).map { index in
             NeededTile(
-                layer: run.layerID(a),
+                layer: run.layer(a).id,
                 tile: TileCoordinate(level: level, column: index + b.below(1 << level) - 1, row: c.below(1 << level)),
                 importance: index == 3 ? .nan : Float(index)
             )

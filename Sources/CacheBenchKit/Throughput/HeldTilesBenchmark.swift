@@ -29,17 +29,17 @@ package struct HeldTilesBenchmark: Sendable {
         private let state = Lock(State())
         private let done = DispatchSemaphore(value: 0)
 
-        init(_ cache: TileCache, _ layer: LayerID, idle: TileCache) {
-            @Sendable func lookUp(in cache: TileCache) -> Int64 {
+        init(_ layer: TileLayer, idle: TileLayer) {
+            @Sendable func lookUp(in layer: TileLayer) -> Int64 {
                 usleep(20)
                 let start = MonotonicTime.now.nanoseconds
-                _ = cache.isResident(TileCoordinate(level: 0, column: 0, row: 0), of: layer)
+                _ = layer.isResident(TileCoordinate(level: 0, column: 0, row: 0))
                 return MonotonicTime.now.nanoseconds - start
             }
             let thread = Thread { [self] in
                 var isOver = false
                 while !isOver {
-                    let waits = (lookUp(in: cache), lookUp(in: idle))
+                    let waits = (lookUp(in: layer), lookUp(in: idle))
                     isOver = state.withLock { state in
                         state.waits.append(waits.0)
                         state.idleWaits.append(waits.1)
@@ -79,7 +79,9 @@ package struct HeldTilesBenchmark: Sendable {
         let options = LayerOptions(format: .gray8, isCompressible: false)
         let layer = try cache.addLayer(FirstByteSource(), pyramid: pyramid, options: options)
         let view = cache.makeView(layers: [layer])
-        let prober = Prober(cache, layer, idle: try TileCache(byteLimit: .mebibytes(1), workers: 1))
+        let idle = try TileCache(byteLimit: .mebibytes(1), workers: 1)
+        let tile = try TilePyramid.powerOfTwo(worldWidth: 16, worldHeight: 16, tileSize: 16)
+        let prober = Prober(layer, idle: try idle.addLayer(FirstByteSource(), pyramid: tile, options: options))
         func measure(_ name: String, _ body: () throws -> Void) rethrows {
             _ = prober.take()
             let start = MonotonicTime.now.nanoseconds
@@ -102,17 +104,17 @@ package struct HeldTilesBenchmark: Sendable {
                 let part = (first..<min(first + 250, tiles)).map {
                     TileCoordinate(level: level, column: $0 % side, row: $0 / side)
                 }
-                view.update(needing: part.map { NeededTile(layer: layer, tile: $0) })
-                while !part.allSatisfy({ cache.isResident($0, of: layer) }) { usleep(200) }
+                view.update(needing: part.map { NeededTile(layer: layer.id, tile: $0) })
+                while !part.allSatisfy({ layer.isResident($0) }) { usleep(200) }
             }
             view.update(needing: [])
         }
         measure("statistics") { for _ in 0..<100 { _ = cache.statistics } }
         row.calls["statistics"]! /= 100
         measure("invalidate") {
-            cache.invalidate(layer, region: PixelRect(minX: 0, minY: 0, maxX: 16, maxY: 16))
+            layer.invalidate(region: PixelRect(minX: 0, minY: 0, maxX: 16, maxY: 16))
         }
-        try measure("pin half") { try cache.pin(layer, levels: level...level, region: half) }
+        try measure("pin half") { try layer.pin(levels: level...level, region: half) }
         var frames: [Double] = []
         for step in 0..<400 {
             let center = WorldPoint(x: Double(400 + 12 * step), y: Double(rows * 16 + 600))
@@ -125,12 +127,13 @@ package struct HeldTilesBenchmark: Sendable {
         }
         row.frame = frames.sorted()[frames.count / 2]
         row.longestFrame = frames.max() ?? 0
-        cache.unpin(layer)
+        layer.unpin()
         let limit = cache.byteLimit.bytes
         measure("limit to a tenth") { cache.byteLimit = .bytes(limit / 10) }
         measure("trim to 0") { cache.trim(to: .bytes(0)) }
         prober.end()
         _ = cache.shutdown(timeout: .seconds(10))
+        idle.shutdown()
         return row
     }
 

@@ -22,7 +22,7 @@ package struct FrameReport: Encodable, Sendable, Hashable {
 
 package struct LookupBenchmark: Sendable {
     private let cache: TileCache
-    private let layer: LayerID
+    private let layer: TileLayer
     private let view: TileView
     /// Eight columns and five rows of tiles, also after moving right by some pixels.
     private let viewport = TileViewport(center: WorldPoint(x: 2048, y: 1216), width: 1900, height: 1020)
@@ -54,7 +54,7 @@ package struct LookupBenchmark: Sendable {
         var scaling: [(work: Double, spin: Double)] = []
         for _ in 0..<rounds {
             own += nanoseconds(1000, batches: 200) { index in
-                _ = cache.withTile(order[index & 1023], of: layer) { $0.count }
+                _ = layer.withTile(order[index & 1023]) { $0.count }
             }
             theirs += nanoseconds(200, batches: 100) { index in
                 _ = reference.object(forKey: keyOrder[index & 1023])
@@ -94,7 +94,7 @@ package struct LookupBenchmark: Sendable {
         @Sendable func work(_ start: Int, looksUp: Bool, count: Int) {
             var x = UInt64(start) + 1
             for index in 0..<count {
-                if looksUp { _ = cache.withTile(tiles[(index + start) % tiles.count], of: layer) { $0.count } }
+                if looksUp { _ = layer.withTile(tiles[(index + start) % tiles.count]) { $0.count } }
                 x = Self.spin(x, steps: steps)
             }
             Self.sink(x)

@@ -24,7 +24,7 @@ struct PoolBenchmark {
     private let tiles: [CodecBenchmark.Tile]
     private let coordinates: [TileCoordinate]
     private let cache: TileCache
-    private let layer: LayerID
+    private let layer: TileLayer
 
     /// Fills a cache with those tiles of one size and format that are compressible.
     init?(_ all: [CodecBenchmark.Tile]) throws {
@@ -65,7 +65,7 @@ struct PoolBenchmark {
                 stores[index].alone.append(try seconds { try compressed(tile, codec) { _ in } })
             }
             for (index, tile) in coordinates.enumerated() {
-                stores[index].pooled.append(seconds { _ = cache.demote(tile, of: layer) })
+                stores[index].pooled.append(seconds { _ = layer.demote(tile) })
             }
             for (index, tile) in tiles.enumerated() {
                 let time = try seconds { try tile.decompress(blocks[index], into: targets[index], with: codec) }
@@ -73,7 +73,7 @@ struct PoolBenchmark {
             }
             for (index, tile) in coordinates.enumerated() {
                 var moved = false
-                fetches[index].pooled.append(seconds { moved = cache.promote(tile, of: layer) })
+                fetches[index].pooled.append(seconds { moved = layer.promote(tile) })
                 guard moved else { throw ReplayError("the pool lost a tile while it was measured") }
             }
         }

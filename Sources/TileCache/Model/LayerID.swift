@@ -1,4 +1,4 @@
-/// A layer of one cache, returned by `TileCache.addLayer`. Ignored by other caches, and after the layer is removed.
+/// Identity of a layer of one cache: `TileLayer.id`. Ignored by other caches, and after the layer is removed.
 public struct LayerID: Hashable, Sendable, Comparable {
     private let number: UInt32
     /// Serial number of the cache in the process.

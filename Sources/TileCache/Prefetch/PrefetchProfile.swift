@@ -1,6 +1,6 @@
 /// What was learned for prefetching in earlier sessions.
 ///
-/// Set a profile in ``LayerOptions/profile``. At the end of a session add ``TileCache/learnedProfile(of:)`` with
+/// Set a profile in ``LayerOptions/profile``. At the end of a session add ``TileLayer/learnedProfile()`` with
 /// ``merge(_:)`` and save ``bytes``; the library itself does no I/O. It has at most 290 KB, about half of it places.
 ///
 /// - *Places*: in how many sessions each tile was viewed, as a sketch without names. They fit one world with one

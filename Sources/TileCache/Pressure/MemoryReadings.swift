@@ -38,7 +38,7 @@ struct MemoryReadings: Sendable, Hashable {
     /// group without swap does not stall before its processes are killed.
     ///
     /// - Parameter earlier: Events of the reading before; `nil` if this is the first.
-    func level(since earlier: Events?) -> MemoryPressureMonitor.Level {
+    func level(since earlier: Events?) -> MemoryPressureLevel {
         let earlier = earlier ?? events
         if all >= Self.criticalStall || events.failures > earlier.failures || use >= Self.criticalUse {
             return .critical

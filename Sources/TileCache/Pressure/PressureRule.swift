@@ -21,7 +21,7 @@ struct PressureRule: Sendable, Hashable {
     var nextStep: Int64 { share < 1 ? since + Self.stepTime : .max }
 
     /// Notes the present level. `normal` takes a step back if it is due, and no more.
-    mutating func note(_ level: MemoryPressureMonitor.Level, now: Int64) {
+    mutating func note(_ level: MemoryPressureLevel, now: Int64) {
         guard level != .normal else { return advance(now: now) }
         share = min(share, level == .critical ? Self.criticalShare : Self.warningShare)
         since = now

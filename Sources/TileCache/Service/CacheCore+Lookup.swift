@@ -1,30 +1,7 @@
-extension TileCache {
-    /// Lends the pixels of a decoded tile without a view. For tools and own lists of tiles.
-    ///
-    /// Counts as a use, not as a demand.
-    ///
-    /// - Parameters:
-    ///   - tile: The tile.
-    ///   - layer: Layer of the tile.
-    ///   - body: Called with the pixels, rows packed, which are valid only during the call.
-    /// - Returns: The result of `body`; `nil`, without a call of `body`, if the tile is not decoded.
-    @inlinable
-    public func withTile<Result, Failure: Error>(
-        _ tile: TileCoordinate,
-        of layer: LayerID,
-        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
-    ) throws(Failure) -> Result? {
-        guard let held = hold(tile, of: layer) else { return nil }
-        defer { endLease(of: held) }
-        return try body(
-            UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: held.address), count: held.byteCount)
-        )
-    }
-
+extension CacheCore {
     /// Leases a decoded tile and marks it as the most recently used one.
-    @usableFromInline
     func hold(_ tile: TileCoordinate, of layer: LayerID) -> HeldTile? {
-        core.perform { state in
+        perform { state in
             guard let key = state.key(of: tile, in: layer) else { return nil }
             let number = state.pool.table.find(key)
             guard number != .none, state.pool.table.pointer(number).pointee.residency.isDecoded else { return nil }
@@ -40,14 +17,8 @@ extension TileCache {
     }
 
     /// Ends the lease.
-    @usableFromInline
     func endLease(of held: HeldTile) {
-        core.perform { $0.pool.endLeases(CollectionOfOne(held.token)) }
-    }
-
-    /// Whether a tile is resident, decoded or compressed. Does not count as a use.
-    public func isResident(_ tile: TileCoordinate, of layer: LayerID) -> Bool {
-        core.read { state in state.key(of: tile, in: layer).map { state.pool.residency(of: $0).isResident } ?? false }
+        perform { $0.pool.endLeases(CollectionOfOne(held.token)) }
     }
 }
 

@@ -90,7 +90,7 @@ extension CacheCore {
     /// The sets are compared without the lock, since that takes the longer the more tiles are pinned.
     ///
     /// - Parameter missing: Returns how many of the tiles are not among those given, and then these.
-    fileprivate func pin(
+    func pin(
         _ layer: LayerID,
         _ missing: (TileRuns) -> (count: Double, tiles: () -> TileRuns)
     ) throws(TileCacheError) {
@@ -137,7 +137,7 @@ extension CacheCore {
     /// Unpins tiles.
     ///
     /// - Parameter selected: Returns the tiles to unpin, given the pinned ones of the layer. Others are ignored.
-    fileprivate func unpin(_ layer: LayerID, _ selected: (TileRuns) -> TileRuns) {
+    func unpin(_ layer: LayerID, _ selected: (TileRuns) -> TileRuns) {
         var gone = TileRuns.none
         var isDone = false
         while !isDone {
@@ -172,7 +172,7 @@ extension CacheCore {
     }
 
     /// The pyramid of a layer whose tiles are to be pinned.
-    fileprivate func pyramid(of layer: LayerID) throws(TileCacheError) -> TilePyramid {
+    func pyramid(of layer: LayerID) throws(TileCacheError) -> TilePyramid {
         guard let pyramid = read({ $0.record(of: layer)?.pyramid }) else {
             throw .invalidConfiguration("the layer is not one of this cache")
         }
@@ -210,82 +210,4 @@ extension CacheCore {
 extension CoreState {
     /// Forgets requested prefetches that have ended.
     mutating func pruneAsked() { changeAsked { asked, pool in asked = asked.filter { pool.wantsLoad($0.key) } } }
-}
-
-extension TileCache {
-    /// Pins tiles. They are loaded before all others and evicted only if the limit is lowered or memory is short.
-    ///
-    /// Evicted pinned tiles are loaded again as soon as there is room. Pinning twice equals pinning once.
-    ///
-    /// - Parameters:
-    ///   - layer: Layer of the tiles.
-    ///   - levels: Levels of the layer; others are ignored.
-    ///   - region: Region in world pixels. Default: nil, the whole world.
-    /// - Throws: ``TileCacheError/invalidConfiguration(_:)`` if all pinned tiles would take more than half of the limit,
-    ///   or those of the layer more than its maximum share, if the layer has none of the levels or is not one of this cache.
-    public func pin(_ layer: LayerID, levels: ClosedRange<Int>, region: PixelRect? = nil) throws(TileCacheError) {
-        let pyramid = try core.pyramid(of: layer)
-        guard levels.overlaps(0...pyramid.maximumLevel) else {
-            let found = "not \(levels.lowerBound) to \(levels.upperBound)"
-            throw .invalidConfiguration("the layer has levels 0 to \(pyramid.maximumLevel), \(found)")
-        }
-        let ranges = pyramid.ranges(of: levels, in: region)
-        try core.pin(layer) { pinned in
-            let count = ranges.tileCount - Double(pinned.intersection(ranges).count)
-            return (count, { TileRuns(ranges).subtracting(pinned) })
-        }
-    }
-
-    /// Pins single tiles, as ``pin(_:levels:region:)`` does.
-    ///
-    /// - Throws: ``TileCacheError/invalidConfiguration(_:)`` if all pinned tiles would take more than half of the limit,
-    ///   or those of the layer more than its maximum share, if the layer has no such tile or is not one of this cache.
-    public func pin(_ tiles: [TileCoordinate], of layer: LayerID) throws(TileCacheError) {
-        let pyramid = try core.pyramid(of: layer)
-        if let tile = tiles.first(where: { !pyramid.contains($0) }) {
-            throw .invalidConfiguration("the layer has no tile \(tile)")
-        }
-        let runs = TileRuns(tiles)
-        try core.pin(layer) { pinned in
-            let new = runs.subtracting(pinned)
-            return (Double(new.count), { new })
-        }
-    }
-
-    /// Unpins tiles; they become evictable. Tiles that are not pinned are ignored.
-    ///
-    /// - Parameters:
-    ///   - layer: Layer of the tiles.
-    ///   - levels: Levels of the layer. Default: nil, all levels.
-    ///   - region: Region in world pixels. Default: nil, the whole world.
-    public func unpin(_ layer: LayerID, levels: ClosedRange<Int>? = nil, region: PixelRect? = nil) {
-        guard let pyramid = try? core.pyramid(of: layer) else { return }
-        let ranges = pyramid.ranges(of: levels ?? 0...pyramid.maximumLevel, in: region)
-        core.unpin(layer) { $0.intersection(ranges) }
-    }
-
-    /// Unpins single tiles. Those that are not pinned are ignored.
-    public func unpin(_ tiles: [TileCoordinate], of layer: LayerID) {
-        guard let pyramid = try? core.pyramid(of: layer) else { return }
-        let runs = TileRuns(tiles.filter { pyramid.contains($0) })
-        core.unpin(layer) { _ in runs }
-    }
-
-    /// Prefetches tiles once, under any effort and allowance. They wait for the ceilings of
-    /// ``PrefetchAllowance/priced(_:)``.
-    ///
-    /// They come after needed tiles, margins and declared destinations, and before all predicted tiles that are not
-    /// urgent. Ignores tiles that are resident, absent, failed or not in the layer, and those beyond a quarter of the limit or
-    /// 4,096 pending tiles.
-    public func prefetch(_ tiles: [TileCoordinate], of layer: LayerID) { core.prefetch(tiles, of: layer) }
-}
-
-extension TilePyramid {
-    /// Tiles of some levels that overlap a region of the world.
-    fileprivate func ranges(of levels: ClosedRange<Int>, in region: PixelRect?) -> [TileRange] {
-        guard levels.overlaps(0...maximumLevel) else { return [] }
-        let world = PixelRect(minX: -.infinity, minY: -.infinity, maxX: .infinity, maxY: .infinity)
-        return levels.clamped(to: 0...maximumLevel).map { range(overlapping: region ?? world, at: $0) }
-            .filter { !$0.isEmpty }
-    }
 }

@@ -1,5 +1,3 @@
-public import Dispatch
-
 /// A host's request for one tile. For renderers that address tiles themselves, such as map widgets.
 ///
 /// It is like a needed tile of a view until it ends: not evicted, and loaded before all predicted tiles but urgent ones.
@@ -53,40 +51,4 @@ public final class TileFetch: Sendable {
 
     /// Whether the request is pending and the tile's load is in flight.
     public var isLoading: Bool { core.read { $0.isLoading(fetch: id) } }
-}
-
-extension TileCache {
-    /// Requests one tile.
-    ///
-    /// A compressed tile is decompressed on the calling thread, if there is a slot for it. Pixels from before an
-    /// invalidation are no outcome; ``placement(of:in:)`` has them meanwhile. Pixels handed over count as drawn;
-    /// requests are neither demands nor prefetches in ``statistics``. A temporary failure is retried and ends nothing.
-    ///
-    /// - Parameters:
-    ///   - tile: The tile.
-    ///   - layer: Layer of the tile.
-    ///   - rank: Rank among the loads. Default: visible.
-    ///   - queue: Queue of the handler. Default: the main queue, which needs a run loop: see ``TileView/callbackQueue``.
-    ///   - handler: Called once with the outcome, unless it is known at once or the request is cancelled before. Also
-    ///     if the layer is removed or the cache is shut down. No lock is held meanwhile.
-    /// - Returns: The request, to be kept until it has ended.
-    public func fetch(
-        _ tile: TileCoordinate,
-        of layer: LayerID,
-        rank: TileFetch.Rank = .visible,
-        on queue: DispatchQueue = .main,
-        _ handler: @escaping @Sendable (TileFetch.Outcome) -> Void
-    ) -> TileFetch {
-        core.fetch(tile, of: layer, isMargin: rank == .margin, FetchHandler(queue: queue, call: handler))
-    }
-
-    /// Leases the best that can be drawn for a tile now. Its own pixels, also stale ones, or an ancestor's part.
-    ///
-    /// The part of an ancestor is ``TilePlacement/tileRectangle``; it shows ``TilePlacement/worldRectangle``, which is
-    /// the tile's own unless the ancestor covers only a part of it. Not a use, not a demand.
-    ///
-    /// - Returns: `nil` if nothing is decoded, or the layer has no such tile.
-    public func placement(of tile: TileCoordinate, in layer: LayerID) -> TilePlacement? {
-        core.placement(of: tile, in: layer)
-    }
 }

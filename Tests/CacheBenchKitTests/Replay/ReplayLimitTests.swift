@@ -154,7 +154,7 @@ import TileCache
                 return frames == 1
             }
             guard isFirst else { return }
-            #expect(eventually { cache.prefetchCounts(of: layer).map { $0.started > 0 } ?? true })
+            #expect(eventually { layer.prefetchCounts.map { $0.started > 0 } ?? true })
         })
         let counts = try Replay(options).run(input, hooks: hooks).total.prefetch
         #expect(counts.started > 0)

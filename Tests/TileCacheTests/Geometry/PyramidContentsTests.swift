@@ -296,15 +296,15 @@ import Testing
         let area = frame.reduce(0) { $0 + $1.worldRectangle.area }
         #expect(area >= 256 * 192)
         // An invalidation does not make them wanted.
-        cache.invalidate(layer)
+        layer.invalidate()
         view.update(ServiceSetup.viewport(513, 300))
         _ = steps.runAll(atMost: 200_000)
         #expect(source.loads.keys.allSatisfy(pyramid.hasTile) && view.frame().missingTileCount == 0)
         // Nor do pins, prefetches and requests of a host.
         let beside = TileCoordinate(level: 6, column: 20, row: 3)
-        try cache.pin([beside], of: layer)
-        cache.prefetch([beside], of: layer)
-        guard case .absent? = cache.fetch(beside, of: layer, { _ in }).outcome else {
+        try layer.pin([beside])
+        layer.prefetch([beside])
+        guard case .absent? = layer.fetch(beside, { _ in }).outcome else {
             Issue.record("a tile that there is not was requested")
             return
         }

@@ -53,7 +53,7 @@ import Testing
             let source = PlainSource(absent: { !archive.has($0) })
             let pyramid = try ServiceSetup.pyramid()
             let layer = try cache.addLayer(source, pyramid: pyramid)
-            if kind == 2 { try cache.setPrefetchAllowance(.never, of: layer) }
+            if kind == 2 { try layer.setPrefetchAllowance(.never) }
             let view = kind == 1 ? ServiceSetup.quiet(cache, [layer]) : cache.makeView(layers: [layer])
             var dice = NaiveDice(seed: seed + 77)
             let viewport = ServiceSetup.viewport(dice.unit() * 3800 + 100, dice.unit() * 3800 + 100)

@@ -58,34 +58,34 @@ import Testing
         ]
         for (terms, message) in wrong {
             #expect(throws: TileCacheError.invalidLayer(message)) {
-                try cache.setPrefetchAllowance(.priced(terms), of: layer)
+                try layer.setPrefetchAllowance(.priced(terms))
             }
             #expect(throws: TileCacheError.invalidLayer(message)) {
                 let options = LayerOptions(prefetch: .priced(terms))
                 _ = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid(), options: options)
             }
         }
-        #expect(cache.prefetchAllowance(of: layer) == .standard)
-        cache.removeLayer(layer)
-        try cache.setPrefetchAllowance(.never, of: layer)
-        #expect(cache.prefetchAllowance(of: layer) == nil && cache.prefetchCounts(of: layer) == nil)
+        #expect(layer.prefetchAllowance == .standard)
+        layer.remove()
+        try layer.setPrefetchAllowance(.never)
+        #expect(layer.prefetchAllowance == nil && layer.prefetchCounts == nil)
     }
 
     /// Pans to the right; returns what was prefetched.
     private func prefetched(
         _ steps: StepScheduler,
         _ cache: TileCache,
-        _ layer: LayerID,
+        _ layer: TileLayer,
         from left: Double
     ) -> LayerPrefetchCounts {
-        let before = cache.prefetchCounts(of: layer) ?? LayerPrefetchCounts()
+        let before = layer.prefetchCounts ?? LayerPrefetchCounts()
         let view = cache.makeView(layers: [layer])
         for step in 0..<40 {
             view.update(ServiceSetup.viewport(left + 16 * Double(step), 2000))
             _ = view.frame()
             #expect(steps.reaches { view.frame().missingTileCount == 0 })
         }
-        return (cache.prefetchCounts(of: layer) ?? LayerPrefetchCounts()) - before
+        return (layer.prefetchCounts ?? LayerPrefetchCounts()) - before
     }
 
     @Test func anAllowanceCanBeChangedAtRunTime() throws {
@@ -97,11 +97,11 @@ import Testing
         let options = LayerOptions(prefetch: .never)
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid(), options: options)
         #expect(prefetched(steps, cache, layer, from: 300) == LayerPrefetchCounts())
-        try cache.setPrefetchAllowance(.resident, of: layer)
+        try layer.setPrefetchAllowance(.resident)
         #expect(prefetched(steps, cache, layer, from: 300).requests == 0)
-        try cache.setPrefetchAllowance(.priced(PrefetchTerms(requestsPerMinute: 3)), of: layer)
+        try layer.setPrefetchAllowance(.priced(PrefetchTerms(requestsPerMinute: 3)))
         #expect(prefetched(steps, cache, layer, from: 1000).requests == 3)
-        try cache.setPrefetchAllowance(.standard, of: layer)
+        try layer.setPrefetchAllowance(.standard)
         let counts = prefetched(steps, cache, layer, from: 2000)
         #expect(counts.requests > 3 && counts.drawn > 0 && counts.bytes > counts.drawnBytes)
         #expect(cache.statistics.contradictions.isEmpty)
@@ -116,8 +116,8 @@ import Testing
         let options = LayerOptions(prefetch: allowance)
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid(), options: options)
         let tile = TileCoordinate(level: 5, column: 3, row: 4)
-        cache.prefetch([tile], of: layer)
-        #expect(steps.reaches { cache.isResident(tile, of: layer) })
+        layer.prefetch([tile])
+        #expect(steps.reaches { layer.isResident(tile) })
     }
 
     /// The store has the tile, but it has expired.
@@ -130,11 +130,11 @@ import Testing
         try LayerStoreTests.Run([store], origin, clock: clock).need(0..<1)
         clock.seconds = 1_000_002
         let run = try LayerStoreTests.Run([store], origin, clock: clock)
-        try run.scene.cache.setPrefetchAllowance(allowance, of: run.layer)
-        run.scene.cache.prefetch([run.scene.tile(0)], of: run.layer)
+        try run.layer.setPrefetchAllowance(allowance)
+        run.layer.prefetch([run.scene.tile(0)])
         run.scene.run()
         #expect(origin.loads.count == 2 && run.scene.resident(0..<1, of: run.layer) == 1)
-        #expect(run.scene.cache.prefetchCounts(of: run.layer)?.requests == 1)
+        #expect(run.layer.prefetchCounts?.requests == 1)
     }
 
     /// The store has the tile, but it has expired, and the ceiling is used up. The wish waits for that. Meanwhile the
@@ -146,19 +146,18 @@ import Testing
         try LayerStoreTests.Run([store], origin, clock: clock).need(0..<1)
         clock.seconds = 1_000_002
         let run = try LayerStoreTests.Run([store], origin, clock: clock)
-        let cache = run.scene.cache
-        try cache.setPrefetchAllowance(.priced(PrefetchTerms(requestsPerMinute: 1)), of: run.layer)
-        cache.prefetch([run.scene.tile(1)], of: run.layer)
+        try run.layer.setPrefetchAllowance(.priced(PrefetchTerms(requestsPerMinute: 1)))
+        run.layer.prefetch([run.scene.tile(1)])
         run.scene.run()
         #expect(origin.loads.count == 2)
-        cache.prefetch([run.scene.tile(0)], of: run.layer)
+        run.layer.prefetch([run.scene.tile(0)])
         run.scene.run()
         let reads = store.gets
         // Another plan.
-        cache.prefetch([], of: run.layer)
+        run.layer.prefetch([])
         run.scene.run()
         #expect(origin.loads.count == 2 && store.gets == reads)
         #expect(run.scene.scheduler.reaches { run.scene.resident(0..<1, of: run.layer) == 1 })
-        #expect(origin.loads.count == 3 && cache.prefetchCounts(of: run.layer)?.requests == 2)
+        #expect(origin.loads.count == 3 && run.layer.prefetchCounts?.requests == 2)
     }
 }

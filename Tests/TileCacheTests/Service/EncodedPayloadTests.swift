@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct EncodedPayloadTests {
     private struct Scene {
         let cache: TileCache
-        let layer: LayerID
+        let layer: TileLayer
         let view: TileView
         let home = TileViewport(center: WorldPoint(x: 1024, y: 1024), width: 128, height: 128)
         let away = TileViewport(center: WorldPoint(x: 3000, y: 3000), width: 128, height: 128)
@@ -38,7 +38,7 @@ import Testing
             guard look(at: home) else { return [] }
             let tiles = view.frame().map(\.tile.identity.tile)
             guard look(at: away) else { return [] }
-            return tiles.filter { cache.demote($0, of: layer) }
+            return tiles.filter { layer.demote($0) }
         }
     }
 
@@ -57,7 +57,7 @@ import Testing
             for placement in scene.view.frame() { #expect(placement.isExact && source.drew(placement.tile)) }
             #expect(tiles.allSatisfy { source.decodes[$0] == round && source.loads[$0] == 1 })
             #expect(scene.look(at: scene.away))
-            for tile in tiles { #expect(scene.cache.demote(tile, of: scene.layer)) }
+            for tile in tiles { #expect(scene.layer.demote(tile)) }
         }
         #expect(!source.threads.contains(currentThreadNumber()))
         // The second of two payloads for one load is refused.
@@ -120,7 +120,7 @@ import Testing
         scene.view.update(scene.home)
         #expect(eventually { source.decodes.count >= 1 })
         source.version = 1
-        scene.cache.invalidate(scene.layer, keepsStale: keepsStale)
+        scene.layer.invalidate(keepsStale: keepsStale)
         source.open(100)
         #expect(
             eventually {
@@ -180,7 +180,7 @@ import Testing
         #expect(isSharp(scene.home))
         let tiles = view.frame().map(\.tile.identity.tile)
         #expect(isSharp(scene.away))
-        #expect(tiles.allSatisfy { scene.cache.demote($0, of: other) })
+        #expect(tiles.allSatisfy { other.demote($0) })
         #expect(scene.visitAndDemote().count == 4)
         scene.view.update(scene.home)
         #expect(

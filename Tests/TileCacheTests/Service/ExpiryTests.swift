@@ -66,7 +66,7 @@ import Testing
     private struct Scene {
         let scene: StillScene
         let server = Server()
-        let layer: LayerID
+        let layer: TileLayer
         let view: TileView
 
         init(
@@ -152,7 +152,7 @@ import Testing
         #expect(ofFirst() == 4 && scene.server.requests.count > 4 * 25)
         (scene.server.tag, scene.server.colour) = ("b", 9)
         let before = scene.figures
-        scene.view.update(needing: (0..<4).map { NeededTile(layer: scene.layer, tile: scene.scene.tile($0)) })
+        scene.view.update(needing: (0..<4).map { NeededTile(layer: scene.layer.id, tile: scene.scene.tile($0)) })
         #expect(scene.drawn == ["7", "7", "7", "7"])
         scene.pass(seconds: 0.1)
         #expect(ofFirst() == 8 && scene.drawn == ["9", "9", "9", "9"])
@@ -242,7 +242,7 @@ import Testing
         let scene = try Scene()
         scene.need(0..<2)
         scene.pass(seconds: 2)
-        scene.scene.cache.invalidate(scene.layer)
+        scene.layer.invalidate()
         scene.pass(seconds: 0.5)
         #expect(scene.server.requests.map(\.tag) == [nil, nil, nil, nil] && scene.figures.loads.started == 4)
         #expect(scene.figures.revalidations.started == 0 && scene.figures.contradictions == [])
@@ -303,7 +303,7 @@ import Testing
         (scene.server.tag, scene.server.colour) = ("b", 9)
         let ends = Lock([Bool]())
         let queue = DispatchQueue(label: "requests")
-        let fetch = scene.scene.cache.fetch(scene.scene.tile(0), of: scene.layer, on: queue) { outcome in
+        let fetch = scene.layer.fetch(scene.scene.tile(0), on: queue) { outcome in
             if case .pixels(let tile) = outcome { ends.withLock { $0.append(holds(tile, 9) && !tile.isStale) } }
         }
         scene.pass(seconds: 0.1)
@@ -324,10 +324,10 @@ import Testing
         }
         let now = scene.scene.scheduler.now
         let isKnown = scene.scene.cache.core.perform { state -> Bool in
-            let number = state.pool.table.find(TileKey(layer: layer.index, tile))
+            let number = state.pool.table.find(TileKey(layer: layer.id.index, tile))
             _ = state.pool.finishDemotion(state.pool.beginDemotion(number), .solid(0))
             guard state.pool.table[number].residency == .compressed else { return true }
-            if case .failure = state.beginFetch(tile, of: layer, isMargin: false, handler, now: now) { return true }
+            if case .failure = state.beginFetch(tile, of: layer.id, isMargin: false, handler, now: now) { return true }
             return false
         }
         scene.pass(seconds: 0.1)

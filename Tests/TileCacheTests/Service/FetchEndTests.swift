@@ -18,14 +18,14 @@ import Testing
         let layer = try scene.plainLayer()
         let held = Lock([TileFetch.Outcome]())
         let first = (0..<2).map { column in
-            scene.cache.fetch(scene.tile(column), of: layer, on: queue) { outcome in
+            layer.fetch(scene.tile(column), on: queue) { outcome in
                 held.withLock { $0.append(outcome) }
             }
         }
         scene.run()
         #expect(held.withLock { $0.count } == 2)
         let ends = Ends()
-        let late = scene.cache.fetch(scene.tile(2), of: layer, rank: rank, on: queue) { ends.note($0) }
+        let late = layer.fetch(scene.tile(2), rank: rank, on: queue) { ends.note($0) }
         scene.run()
         #expect(ends.all.isEmpty)
         held.withLock { $0 = [] }
@@ -44,7 +44,7 @@ import Testing
         func charged() -> Int { scene.cache.core.read { $0.pool.ledger[.views] } }
         for index in 0..<100 {
             fetches.append(
-                scene.cache.fetch(scene.tile(index % 64, row: index / 64), of: layer, on: queue) { ends.note($0) }
+                layer.fetch(scene.tile(index % 64, row: index / 64), on: queue) { ends.note($0) }
             )
         }
         // Until the first has ended; its handler is the next step or a later one.
@@ -67,7 +67,7 @@ import Testing
         let layer = try scene.plainLayer()
         let order = Lock([Int]())
         let fetches = (0..<Fetches.maximumCount).map { index in
-            scene.cache.fetch(scene.tile(3), of: layer, on: queue) { _ in order.withLock { $0.append(index) } }
+            layer.fetch(scene.tile(3), on: queue) { _ in order.withLock { $0.append(index) } }
         }
         #expect(scene.scheduler.runAll(atMost: 20_000))
         #expect(order.withLock { $0 } == Array(0..<Fetches.maximumCount))
@@ -83,18 +83,18 @@ import Testing
         func keep(_ fetch: TileFetch) { kept.withLock { $0.append(fetch) } }
         let cancelled = Lock([Bool]())
         keep(
-            cache.fetch(scene.tile(0), of: layer, on: queue) { outcome in
+            layer.fetch(scene.tile(0), on: queue) { outcome in
                 ends.note(outcome)
                 cancelled.withLock { [first = kept.withLock { $0[0] }] in $0.append(first.cancel()) }
-                let next = cache.fetch(scene.tile(1), of: layer, on: queue) { outcome in
+                let next = layer.fetch(scene.tile(1), on: queue) { outcome in
                     ends.note(outcome)
                     kept.withLock { $0 = [] }
-                    let pending = cache.fetch(scene.tile(9), of: other, on: queue) { outcome in
+                    let pending = other.fetch(scene.tile(9), on: queue) { outcome in
                         ends.note(outcome)
                         cache.shutdown()
                     }
                     kept.withLock { $0.append(pending) }
-                    cache.removeLayer(other)
+                    other.remove()
                 }
                 kept.withLock { $0.append(next) }
             }
@@ -111,16 +111,16 @@ import Testing
         let source = FetchTests.FateSource { _ in isThere.withLock { $0 } ? .pixels : .absent }
         let layer = try scene.cache.addLayer(source, pyramid: scene.pyramid)
         let ends = Ends()
-        let first = scene.cache.fetch(scene.tile(0), of: layer, on: queue) { ends.note($0) }
+        let first = layer.fetch(scene.tile(0), on: queue) { ends.note($0) }
         scene.run()
         isThere.withLock { $0 = true }
         var second: TileFetch?
         scene.meanwhile = { [queue] in
-            guard scene.cache.core.read({ $0.pool.layers[layer.index].invalidations > 0 }) else { return false }
-            second = scene.cache.fetch(scene.tile(0), of: layer, on: queue) { ends.note($0) }
+            guard scene.cache.core.read({ $0.pool.layers[layer.id.index].invalidations > 0 }) else { return false }
+            second = layer.fetch(scene.tile(0), on: queue) { ends.note($0) }
             return true
         }
-        scene.cache.invalidate(layer)
+        layer.invalidate()
         #expect(scene.meanwhile == nil && second?.outcome == nil)
         scene.run()
         #expect(ends.all == ["absent", "pixels 0"])

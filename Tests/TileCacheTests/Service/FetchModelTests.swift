@@ -26,7 +26,7 @@ import Testing
         let scheduler: StepScheduler
         let cache: TileCache
         let sources: [FetchTests.FateSource]
-        let layers: [LayerID]
+        let layers: [TileLayer]
         var records: [Record] = []
         /// Oldest version that is right, by layer and column.
         var floors = [[UInt32]](repeating: [UInt32](repeating: 0, count: 12), count: 2)
@@ -63,7 +63,7 @@ import Testing
             let record = Record(layer: layer, tile: tile, version: floors[layer][tile.column])
             records.append(record)
             let rank: TileFetch.Rank = scheduler.chance(50) ? .visible : .margin
-            let fetch = cache.fetch(tile, of: layers[layer], rank: rank, on: queue) { [unowned self] in
+            let fetch = layers[layer].fetch(tile, rank: rank, on: queue) { [unowned self] in
                 record.ends.append(kind($0, of: record))
             }
             record.known = fetch.outcome.map { kind($0, of: record) }
@@ -96,7 +96,7 @@ import Testing
                 // A region of four columns: the rest of the layer keeps older pixels.
                 let isWhole = scheduler.chance(50)
                 let region = isWhole ? nil : PixelRect(minX: 0, minY: 0, maxX: 200, maxY: 4096)
-                cache.invalidate(layers[layer], region: region, keepsStale: scheduler.chance(50))
+                layers[layer].invalidate(region: region, keepsStale: scheduler.chance(50))
                 for column in 0..<(isWhole ? 12 : 4) { floors[layer][column] = sources[layer].version }
             case 13: cache.trim(to: .bytes(0))
             case 14: scheduler.spend(nanoseconds: 300_000_000)
@@ -111,7 +111,7 @@ import Testing
             scene.step()
             if seed % 4 == 1, scene.removed.isEmpty, scene.scheduler.chance(1) {
                 scene.removed = [0]
-                scene.cache.removeLayer(scene.layers[0])
+                scene.layers[0].remove()
             }
         }
         if seed % 2 == 1 {

@@ -69,7 +69,7 @@ import Testing
         for round in 0..<2 {
             for column in 0..<4 {
                 let ends = Ends()
-                let fetch = scene.cache.fetch(scene.tile(column), of: layer, on: queue) { ends.note($0) }
+                let fetch = layer.fetch(scene.tile(column), on: queue) { ends.note($0) }
                 #expect(scene.scheduler.settle(atMost: 10_000))
                 if round == 0 {
                     #expect(fetch.outcome == nil && ends.all == [expected[column]])
@@ -81,9 +81,9 @@ import Testing
         }
         let nowhere = TileCoordinate(level: 6, column: 64, row: 0)
         let ends = Ends()
-        #expect(scene.cache.fetch(nowhere, of: layer, on: queue) { ends.note($0) }.outcome.map(Ends.kind) == "absent")
-        scene.cache.removeLayer(layer)
-        let gone = scene.cache.fetch(scene.tile(0), of: layer, on: queue) { ends.note($0) }
+        #expect(layer.fetch(nowhere, on: queue) { ends.note($0) }.outcome.map(Ends.kind) == "absent")
+        layer.remove()
+        let gone = layer.fetch(scene.tile(0), on: queue) { ends.note($0) }
         #expect(gone.outcome.map(Ends.kind) == "removed" && ends.all.isEmpty)
         // Neither demands nor prefetches; what was handed over counts as drawn.
         let figures = scene.cache.statistics
@@ -95,18 +95,18 @@ import Testing
         let scene = try StillScene(tiles: 64)
         let layer = try scene.plainLayer()
         let ends = Ends()
-        var fetch: TileFetch? = scene.cache.fetch(scene.tile(0), of: layer, on: queue) { ends.note($0) }
+        var fetch: TileFetch? = layer.fetch(scene.tile(0), on: queue) { ends.note($0) }
         #expect(fetch?.cancel() == true && fetch?.cancel() == false)
         scene.run()
-        #expect(ends.all.isEmpty && !scene.cache.isResident(scene.tile(0), of: layer))
+        #expect(ends.all.isEmpty && !layer.isResident(scene.tile(0)))
         // With its last reference.
-        fetch = scene.cache.fetch(scene.tile(1), of: layer, on: queue) { ends.note($0) }
+        fetch = layer.fetch(scene.tile(1), on: queue) { ends.note($0) }
         fetch = nil
         scene.run()
         #expect(ends.all.isEmpty && fetch == nil)
         // It has ended, and its handler has not begun.
-        let late = scene.cache.fetch(scene.tile(2), of: layer, on: queue) { ends.note($0) }
-        while !scene.cache.isResident(scene.tile(2), of: layer) { try #require(scene.scheduler.runOne()) }
+        let late = layer.fetch(scene.tile(2), on: queue) { ends.note($0) }
+        while !layer.isResident(scene.tile(2)) { try #require(scene.scheduler.runOne()) }
         #expect(late.cancel())
         scene.run()
         #expect(ends.all.isEmpty)
@@ -118,12 +118,12 @@ import Testing
         let layer = try scene.plainLayer()
         let ends = Ends()
         let fetches = (0..<Fetches.maximumCount + 1).map { index in
-            scene.cache.fetch(scene.tile(index % 64, row: index / 64 % 64), of: layer, on: queue) { ends.note($0) }
+            layer.fetch(scene.tile(index % 64, row: index / 64 % 64), on: queue) { ends.note($0) }
         }
         #expect(fetches.dropLast().allSatisfy { $0.outcome == nil })
         #expect(fetches.last?.outcome.map(Ends.kind) == "refused")
         #expect(fetches[7].cancel())
-        let again = scene.cache.fetch(scene.tile(0), of: layer, on: queue) { ends.note($0) }
+        let again = layer.fetch(scene.tile(0), on: queue) { ends.note($0) }
         #expect(again.outcome == nil)
         #expect(scene.scheduler.runAll(atMost: 200_000))
         #expect(ends.all.count == Fetches.maximumCount)
@@ -138,8 +138,8 @@ import Testing
         scene.need(0..<2, of: layer, view)
         scene.need(0..<1, of: layer, view)
         var request: TileFetch?
-        let wasLent: Void? = scene.cache.withTile(scene.tile(1), of: layer) { _ in
-            request = scene.cache.fetch(scene.tile(5), of: layer, rank: .margin) { _ in }
+        let wasLent: Void? = layer.withTile(scene.tile(1)) { _ in
+            request = layer.fetch(scene.tile(5), rank: .margin) { _ in }
             scene.run()
             #expect(scene.resident(5..<6, of: layer) == 0)
         }
@@ -157,9 +157,9 @@ import Testing
             let options = LayerOptions(prefetch: allowance)
             let layer = try scene.cache.addLayer(source, pyramid: scene.pyramid, options: options)
             let ends = Ends()
-            scene.cache.prefetch([scene.tile(1)], of: layer)
+            layer.prefetch([scene.tile(1)])
             let fetches = [(2, TileFetch.Rank.margin), (3, .visible), (4, .margin), (5, .visible)].map { column, rank in
-                scene.cache.fetch(scene.tile(column), of: layer, rank: rank, on: queue) { ends.note($0) }
+                layer.fetch(scene.tile(column), rank: rank, on: queue) { ends.note($0) }
             }
             scene.run()
             #expect(source.order.map(\.column) == [3, 5, 2, 4, 1])
@@ -178,7 +178,7 @@ import Testing
         let layer = try scene.cache.addLayer(source, pyramid: scene.pyramid, options: options)
         let view = ServiceSetup.quiet(scene.cache, [layer])
         view.margin = rings
-        scene.cache.prefetch([TileCoordinate(level: 2, column: 0, row: 0)], of: layer)
+        layer.prefetch([TileCoordinate(level: 2, column: 0, row: 0)])
         // Two by two tiles, from column and row 10 on, exactly.
         let place = TileViewport(center: WorldPoint(x: 704, y: 704), width: 128, height: 128)
         view.update(place)
@@ -211,28 +211,28 @@ import Testing
         let source = FateSource()
         let layer = try scene.cache.addLayer(source, pyramid: scene.pyramid)
         let tile = TileCoordinate(level: 6, column: 13, row: 6)
-        #expect(scene.cache.placement(of: tile, in: layer) == nil)
+        #expect(layer.placement(of: tile) == nil)
         let ends = Ends()
         let ancestor = TileCoordinate(level: 4, column: 3, row: 1)
-        let coarse = scene.cache.fetch(ancestor, of: layer, on: queue) { ends.note($0) }
+        let coarse = layer.fetch(ancestor, on: queue) { ends.note($0) }
         scene.run()
-        let part = try #require(scene.cache.placement(of: tile, in: layer))
+        let part = try #require(layer.placement(of: tile))
         #expect(part.tile.identity.tile == ancestor && !part.isExact)
         #expect(holds(part.tile, expectedPixel(layer: 0, ancestor)))
         #expect(part.worldRectangle == PixelRect(minX: 832, minY: 384, maxX: 896, maxY: 448))
         #expect(part.tileRectangle == PixelRect(minX: 16, minY: 32, maxX: 32, maxY: 48))
-        let fine = scene.cache.fetch(tile, of: layer, on: queue) { ends.note($0) }
+        let fine = layer.fetch(tile, on: queue) { ends.note($0) }
         scene.run()
         #expect(ends.all == ["pixels 3", "pixels 13"])
-        #expect(scene.cache.placement(of: tile, in: layer)?.isExact == true)
+        #expect(layer.placement(of: tile)?.isExact == true)
         // Outdated pixels are drawn, but are no outcome.
         source.version = 1
-        scene.cache.invalidate(layer)
-        #expect(scene.cache.placement(of: tile, in: layer)?.tile.isStale == true)
-        let new = scene.cache.fetch(tile, of: layer, on: queue) { ends.note($0) }
+        layer.invalidate()
+        #expect(layer.placement(of: tile)?.tile.isStale == true)
+        let new = layer.fetch(tile, on: queue) { ends.note($0) }
         #expect(new.outcome == nil)
         scene.run()
-        let now = try #require(scene.cache.placement(of: tile, in: layer))
+        let now = try #require(layer.placement(of: tile))
         #expect(!now.tile.isStale && holds(now.tile, expectedPixel(layer: 0, tile, version: 1)))
         #expect(ends.all.count == 3)
         withExtendedLifetime((coarse, fine, new)) {}
@@ -247,18 +247,18 @@ import Testing
         scene.need(28..<56, of: layer, view)
         func isCold(_ column: Int) -> Bool {
             let isDecoded = scene.decoded(column..<column + 1, of: layer) == 1
-            return !isDecoded && scene.cache.isResident(scene.tile(column), of: layer)
+            return !isDecoded && layer.isResident(scene.tile(column))
         }
         let ends = Ends()
         let full = try #require((0..<28).first(where: isCold))
-        let late = scene.cache.fetch(scene.tile(full), of: layer, on: queue) { ends.note($0) }
+        let late = layer.fetch(scene.tile(full), on: queue) { ends.note($0) }
         #expect(late.outcome == nil)
         scene.run()
         #expect(ends.all == ["pixels \(full)"] && !late.cancel())
         scene.cache.byteLimit = .bytes(64 * StillScene.tileBytes)
         scene.run()
         let cold = try #require((0..<28).first(where: isCold))
-        let fetch = scene.cache.fetch(scene.tile(cold), of: layer, on: queue) { _ in }
+        let fetch = layer.fetch(scene.tile(cold), on: queue) { _ in }
         guard case .pixels(let tile)? = fetch.outcome else {
             Issue.record("\(String(describing: fetch.outcome))")
             return
@@ -277,7 +277,7 @@ import Testing
         service.advance(cache, by: 5_000_000)
         let start = cache.core.clock()
         let tiles = (0..<2).map { TileCoordinate(level: 6, column: $0, row: 0) }
-        view.update(needing: tiles.map { NeededTile(layer: layer, tile: $0) })
+        view.update(needing: tiles.map { NeededTile(layer: layer.id, tile: $0) })
         service.advance(cache, by: 39_000_000)
         var frame = view.frame()
         #expect(frame.late.map(\.tile.column) == [0, 1] && frame.unavailable.isEmpty && frame.missingTileCount == 2)

@@ -56,11 +56,11 @@ import Testing
         let other = try TileCache(byteLimit: .mebibytes(4), workers: 1)
         _ = try other.addLayer(first, pyramid: pyramid())
         #expect(held(other) == 100_000)
-        cache.removeLayer(layers[0])
+        layers[0].remove()
         #expect(held(cache) == 120_000)
-        cache.removeLayer(layers[1])
+        layers[1].remove()
         #expect(held(cache) == 20_000)
-        cache.removeLayer(layers[2])
+        layers[2].remove()
         #expect(held(cache) == 0)
         #expect(cache.shutdown() && other.shutdown())
     }
@@ -70,7 +70,7 @@ import Testing
         let cache = try StepScheduler.calm().cache(byteLimit: .mebibytes(4))
         let (first, second) = (Archive(1000), Archive(20_000))
         _ = try cache.addLayer(first, pyramid: pyramid())
-        let added = Lock<LayerID?>(nil)
+        let added = Lock<TileLayer?>(nil)
         let world = try pyramid()
         first.whileAsked.withLock { call in
             call = { added.withLock { $0 = try? cache.addLayer(second, pyramid: world) } }
@@ -78,7 +78,7 @@ import Testing
         cache.core.noteHeldMemory(now: 0)
         #expect(held(cache) == 21_000)
         let layer = try #require(added.withLock { $0 })
-        first.whileAsked.withLock { call in call = { cache.removeLayer(layer) } }
+        first.whileAsked.withLock { call in call = { layer.remove() } }
         cache.core.noteHeldMemory()
         #expect(held(cache) == 1000)
     }

@@ -46,13 +46,13 @@ import Testing
         let scene = try StillScene(tiles: 64) { $0.usesCompressedTier = true }
         let first = try scene.plainLayer()
         scene.meanwhile = {
-            scene.cache.removeLayer(first)
+            first.remove()
             return true
         }
         let second = try scene.plainLayer()
         scene.run()
         let (codecs, isCompressible) = scene.cache.core.read { state in
-            (state.codecs.count, state.pool.layers[second.index].isCompressible)
+            (state.codecs.count, state.pool.layers[second.id.index].isCompressible)
         }
         #expect(codecs > 0 && isCompressible)
     }
@@ -69,11 +69,11 @@ import Testing
         )
         let view = ServiceSetup.quiet(scene.cache, [stays])
         view.update(ServiceSetup.viewport(900, 900))
-        if isLoading { try scene.cache.pin([TileCoordinate(level: 4, column: 0, row: 0)], of: goes) }
+        if isLoading { try goes.pin([TileCoordinate(level: 4, column: 0, row: 0)]) }
         scene.run()
         let requests = source.take()
         #expect(requests.count == (isLoading ? 1 : 0) && view.neededTileCount == 6)
-        scene.cache.removeLayer(goes)
+        goes.remove()
         scene.run()
         #expect(view.neededTileCount == (isLoading ? 6 : 20))
         for request in requests { request.cancel() }
@@ -98,13 +98,13 @@ import Testing
                 pyramid: try pyramid(tileSize: size),
                 options: options
             )
-            try cache.pin(layer, levels: 0...1)
+            try layer.pin(levels: 0...1)
             view.layers = [stays, layer]
             draw(view, by: steps)
-            #expect(Set(view.frame().map(\.tile.identity.layer)) == [stays, layer])
-            cache.removeLayer(layer)
+            #expect(Set(view.frame().map(\.tile.identity.layer)) == [stays.id, layer.id])
+            layer.remove()
             #expect(view.layers == [stays])
-            #expect(Set(view.frame().map(\.tile.identity.layer)) == [stays])
+            #expect(Set(view.frame().map(\.tile.identity.layer)) == [stays.id])
             view.layers = []
             cache.trim(to: .bytes(0))
             #expect(
@@ -124,7 +124,7 @@ import Testing
         let layer = try cache.addLayer(PlainSource(), pyramid: try pyramid(), options: options)
         weak let slots = cache.core.read { $0.slotRegions[0] }
         weak let spare = cache.core.read { $0.layers[0].synthesis?.spare }
-        _ = cache.core.perform { $0.beginRemoval(of: layer, now: 0) }
+        _ = cache.core.perform { $0.beginRemoval(of: layer.id, now: 0) }
         let areThere = cache.core.perform { state -> Bool in
             while state.finishRemovals(now: 0) {}
             return state.slotRegions.isEmpty && slots != nil && spare != nil
@@ -157,7 +157,7 @@ import Testing
             view.layers = [layers[0]]
             view.update(viewport)
             if round % 50 == 0 { #expect(eventually { view.frame().missingTileCount == 0 }) }
-            for layer in layers { cache.removeLayer(layer) }
+            for layer in layers { layer.remove() }
             // Tables of views and of the plan grow once.
             if round == 1 {
                 #expect(eventually { cache.core.lock.withLock { $0.layers.removed.isEmpty } })
@@ -181,11 +181,11 @@ import Testing
         draw(view, by: steps)
         var frame: TileFrame? = view.frame()
         let tile = try #require(frame?.first?.tile)
-        cache.removeLayer(layer)
+        layer.remove()
         #expect(cache.statistics.memory.used.bytes > 20 * 16_384)
         // Another layer writes into the same memory as soon as it may.
         let other = try cache.addLayer(PlainSource(layer: 7), pyramid: try pyramid())
-        #expect(other != layer && other.serial == 1)
+        #expect(other != layer && other.id.serial == 1)
         view.layers = [other]
         draw(view, by: steps, ServiceSetup.viewport(2000, 2000))
         for placement in try #require(frame) {
@@ -193,7 +193,7 @@ import Testing
         }
         frame = nil
         #expect(holds(tile, expectedPixel(layer: 0, tile.identity.tile)))
-        #expect(!cache.isResident(tile.identity.tile, of: layer))
+        #expect(!layer.isResident(tile.identity.tile))
     }
 
     /// Its load keeps only a worker and a tile's memory until the source returns.
@@ -205,20 +205,20 @@ import Testing
         let view = ServiceSetup.quiet(cache, [stuck])
         view.update(TileViewport(center: WorldPoint(x: 100, y: 100), width: 8, height: 8))
         #expect(eventually { source.inside == 1 })
-        cache.removeLayer(stuck)
+        stuck.remove()
         #expect(view.layers.isEmpty && view.frame().missingTileCount == 0)
         let next = isReused ? try cache.addLayer(PlainSource(layer: 2), pyramid: try pyramid()) : stays
         // The index is not free while the load is in flight.
-        #expect(next.index != stuck.index)
+        #expect(next.id.index != stuck.id.index)
         view.layers = [stays]
         view.update(ServiceSetup.viewport(500, 500))
         #expect(eventually { view.frame().missingTileCount == 0 })
-        #expect(cache.core.lock.withLock { $0.layers.removed } == [stuck.index])
+        #expect(cache.core.lock.withLock { $0.layers.removed } == [stuck.id.index])
         source.open()
         #expect(eventually { cache.core.lock.withLock { $0.layers.removed.isEmpty && $0.pool.loads.count == 0 } })
         #expect(source.loads.count == 1)
         let later = try cache.addLayer(PlainSource(layer: 3), pyramid: try pyramid())
-        #expect(later.index == stuck.index && later.serial == (isReused ? 3 : 2))
+        #expect(later.id.index == stuck.id.index && later.id.serial == (isReused ? 3 : 2))
     }
 
     /// Requests of a removed layer are cancelled; later answers change nothing.
@@ -232,7 +232,7 @@ import Testing
         let requests = source.taken(by: steps, atLeast: 4)
         let cancelled = Lock(0)
         for request in requests { request.onCancel { cancelled.withLock { $0 += 1 } } }
-        cache.removeLayer(layer)
+        layer.remove()
         #expect(steps.reaches { cancelled.withLock { $0 } == requests.count })
         #expect(requests.allSatisfy { !$0.isWanted })
         for request in requests { source.answer(request) }
@@ -248,24 +248,19 @@ import Testing
         let tile = TileCoordinate(level: 0, column: 0, row: 0)
         let view = ServiceSetup.quiet(one, [foreign, own, own])
         #expect(view.layers == [own])
-        view.update(needing: [NeededTile(layer: foreign, tile: tile), NeededTile(layer: own, tile: tile)])
-        #expect(view.neededTileCount == 1 && steps.reaches { one.isResident(tile, of: own) })
-        #expect(!one.isResident(tile, of: foreign) && one.withTile(tile, of: foreign) { _ in true } == nil)
-        #expect(throws: TileCacheError.self) { try one.pin(foreign, levels: 0...0) }
-        one.invalidate(foreign, keepsStale: false)
-        one.removeLayer(foreign)
-        one.unpin(foreign)
-        #expect(one.isResident(tile, of: own))
+        view.update(needing: [NeededTile(layer: foreign.id, tile: tile), NeededTile(layer: own.id, tile: tile)])
+        #expect(view.neededTileCount == 1 && steps.reaches { own.isResident(tile) })
+        #expect(!foreign.isResident(tile) && foreign.withTile(tile) { _ in true } == nil)
         // The next layer of the same index is distinct.
-        one.removeLayer(own)
-        one.removeLayer(own)
+        own.remove()
+        own.remove()
         #expect(steps.reaches { holdings(of: one).layers == 0 })
         let later = try one.addLayer(PlainSource(), pyramid: try pyramid())
-        #expect(later.index == own.index && later != own)
+        #expect(later.id.index == own.id.index && later != own)
         view.layers = [own]
         #expect(view.layers.isEmpty)
-        one.invalidate(own)
-        one.removeLayer(own)
+        own.invalidate()
+        own.remove()
         view.layers = [later]
         #expect(view.layers == [later])
     }
@@ -289,7 +284,7 @@ import Testing
         view.layers = [layers[0], layers[2]]
         #expect(counting.made.withLock { $0 } == 3 && view.layers == [layers[0], layers[2]])
         draw(view, by: steps)
-        #expect(Set(view.frame().map(\.tile.identity.layer)) == [layers[0], layers[2]])
+        #expect(Set(view.frame().map(\.tile.identity.layer)) == [layers[0].id, layers[2].id])
         // A layer that is added to the view again is new to it.
         view.layers = [layers[1]]
         #expect(counting.made.withLock { $0 } == 4)
@@ -300,7 +295,7 @@ import Testing
     /// Several threads add, draw, invalidate and remove layers. No tile of one is ever drawn for another.
     @Test(arguments: 0..<4) func anyOrderOfAddingAndRemovingKeepsTheRules(seed: Int) throws {
         let cache = try TileCache(byteLimit: .mebibytes(3), workers: 3)
-        let all = Lock<[LayerID]>([])
+        let all = Lock<[TileLayer]>([])
         let wrong = Lock<[String]>([])
         DispatchQueue.concurrentPerform(iterations: 4) { thread in
             var random = SplitMix64(seed: UInt64(seed * 16 + thread))
@@ -316,15 +311,15 @@ import Testing
                     guard let pyramid = try? pyramid(tileSize: size),
                         let layer = try? cache.addLayer(source, pyramid: pyramid, options: options)
                     else { continue }
-                    source.serial.withLock { $0 = layer.serial }
+                    source.serial.withLock { $0 = layer.id.serial }
                     all.withLock { $0.append(layer) }
                 case 2:
                     guard layers.count > 3, let layer = all.withLock({ $0.popLast() }) else { continue }
-                    cache.removeLayer(layer)
-                case 3: if !layers.isEmpty { cache.invalidate(layers[random.below(layers.count)]) }
+                    layer.remove()
+                case 3: if !layers.isEmpty { layers[random.below(layers.count)].invalidate() }
                 case 4: view.layers = layers.filter { _ in random.below(2) == 0 }
                 case 5: held = Array(held.suffix(2))
-                case 6: if !layers.isEmpty { try? cache.pin(layers[random.below(layers.count)], levels: 0...1) }
+                case 6: if !layers.isEmpty { try? layers[random.below(layers.count)].pin(levels: 0...1) }
                 default:
                     let place = Double(200 + random.below(3600))
                     view.update(
@@ -344,7 +339,7 @@ import Testing
             }
         }
         #expect(wrong.withLock { $0.map { $0 } } == [], "seed \(seed)")
-        for layer in all.withLock({ $0.map { $0 } }) { cache.removeLayer(layer) }
+        for layer in all.withLock({ $0.map { $0 } }) { layer.remove() }
         #expect(eventually { holdings(of: cache).layers == 0 && holdings(of: cache).entries == 0 }, "seed \(seed)")
         #expect(cache.counters.limitBreaches == 0)
         #expect(cache.core.lock.withLock { $0.pool.layers.usedCount } == 0)

@@ -34,14 +34,14 @@ extension LayerStoreTests {
             // All but a few bytes of what the second tile takes.
             let used = scene.cache.statistics.memory.used
             scene.cache.byteLimit = .bytes(used.bytes + StillScene.tileBytes - 1000)
-            view.update(needing: [0, 1].map { NeededTile(layer: layer, tile: scene.tile($0)) })
+            view.update(needing: [0, 1].map { NeededTile(layer: layer.id, tile: scene.tile($0)) })
             #expect(scene.scheduler.runAll())
-            hasWaited.withLock { $0 = !scene.cache.isResident(second, of: layer) }
+            hasWaited.withLock { $0 = !layer.isResident(second) }
         }
         scene.need(0..<1, of: layer, view)
         // No timer would help either.
         #expect(scene.scheduler.settle(atMost: 10_000))
-        #expect(hasWaited.withLock { $0 } && scene.cache.isResident(second, of: layer))
+        #expect(hasWaited.withLock { $0 } && layer.isResident(second))
     }
 
     /// A view whose tiles fit the limit keeps its level while one of them is copied for the stores.
@@ -58,7 +58,7 @@ extension LayerStoreTests {
             let view = ServiceSetup.quiet(scene.cache, [layer])
             store.afterPutting = {
                 // Any plan.
-                scene.cache.prefetch([], of: layer)
+                layer.prefetch([])
                 #expect(scene.scheduler.runAll())
             }
             view.update(ServiceSetup.viewport(2000, 2000))
@@ -89,7 +89,7 @@ extension LayerStoreTests {
         run.scene.cache.byteLimit = .bytes(low + 1)
         run.need(5..<6)
         #expect(held() == codecBytes && store.puts == 5)
-        run.scene.cache.removeLayer(run.layer)
+        run.layer.remove()
         run.scene.run()
         #expect(held() == 0)
     }
@@ -100,7 +100,7 @@ extension LayerStoreTests {
         let run = try Run([store], origin)
         run.need(0..<3)
         let before = run.counts
-        run.scene.cache.removeLayer(run.layer)
+        run.layer.remove()
         run.scene.run()
         #expect(run.counts == before && before[0].writes == 3)
         #expect(run.scene.cache.core.read { $0.saves.byteCount == 0 })
@@ -128,10 +128,10 @@ extension LayerStoreTests {
         run.need(0..<2)
         let before = run.counts
         let bytes = { run.scene.cache.core.read { $0.pool.ledger[.stores] } }
-        run.scene.cache.removeLayer(run.layer)
+        run.layer.remove()
         run.scene.run()
         #expect(known != nil && bytes() == 4096)
-        run.scene.cache.removeLayer(second)
+        second.remove()
         run.scene.run()
         #expect(known == nil && bytes() == 0 && run.counts == before && before[0].writes == 2)
     }
@@ -145,7 +145,7 @@ extension LayerStoreTests {
         store = nil
         run.need(0..<2)
         #expect(known != nil && run.counts[0].writes == 2)
-        run.scene.cache.removeLayer(run.layer)
+        run.layer.remove()
         run.scene.run()
         let bytes = run.scene.cache.core.read { $0.pool.ledger[.stores] }
         #expect(known == nil && bytes == 0)
@@ -169,7 +169,7 @@ extension LayerStoreTests {
         // Another cache has its own number.
         let other = try Run([first], Origin(), tiles: 64)
         #expect(first.allowances.count == 2 && second.allowances.count == 1)
-        cache.removeLayer(layer)
+        layer.remove()
         run.scene.run()
         #expect(first.allowances.count == 2 && second.allowances.isEmpty)
         #expect(first.allowances.values.allSatisfy { $0 == limit / 8 }, "the others have their parts")
@@ -195,7 +195,7 @@ extension LayerStoreTests {
         _ = try run.scene.cache.addLayer(Origin() as any BlockingTileSource, pyramid: run.scene.pyramid)
         let bytes = { run.scene.cache.core.read { $0.pool.ledger[.stores] } }
         #expect(bytes() == 4096 && run.scene.cache.statistics.memory.stores.bytes == 4096)
-        run.scene.cache.removeLayer(run.layer)
+        run.layer.remove()
         run.scene.run()
         #expect(bytes() == 0 && run.scene.cache.statistics.memory.stores.bytes == 0)
         // It counts again with its next layer, once.

@@ -22,11 +22,11 @@ extension LayerStoreTests {
         second.need(Run.children)
         origin.colour = Self.newer
         for _ in 0..<others {
-            first.scene.cache.invalidate(first.layer)
+            first.layer.invalidate()
             first.scene.run()
         }
         origin.colour = Self.newest
-        second.scene.cache.invalidate(second.layer)
+        second.layer.invalidate()
         second.scene.run()
         #expect(store.generation(of: store.onlyNamespace) == UInt64(others + 1))
         // It is not behind: what it makes is stored.
@@ -45,13 +45,13 @@ extension LayerStoreTests {
         let origin = Origin()
         let (first, second) = (try Run([store], origin), try Run([store], origin))
         first.need(5..<6)
-        second.scene.cache.invalidate(second.layer)
+        second.layer.invalidate()
         second.scene.run()
         origin.colour = Self.old
         second.need(0..<1)
         origin.colour = Self.newer
         store.lateGeneration = 0
-        first.scene.cache.invalidate(first.layer)
+        first.layer.invalidate()
         first.scene.run()
         store.lateGeneration = nil
         readGenerations(first)
@@ -77,10 +77,10 @@ extension LayerStoreTests {
             scene.need(0..<2, of: layer, view)
             #expect(scene.resident(1..<2, of: layer) == 1)
             origin.colour = 9
-            other.cache.invalidate(otherLayer)
+            otherLayer.invalidate()
             other.run()
         }
-        first.scene.cache.invalidate(first.layer)
+        first.layer.invalidate()
         first.scene.run()
         second.need(0..<2)
         #expect(second.drawn.map(\.colour) == [9, 9])
@@ -96,10 +96,10 @@ extension LayerStoreTests {
         run.need(Run.children)
         origin.colour = Self.newer
         let other = try Run([store], origin, made: 6)
-        other.scene.cache.invalidate(other.layer)
+        other.layer.invalidate()
         other.scene.run()
         readGenerations(run)
-        run.scene.cache.invalidate(run.layer, region: PixelRect(minX: 1000, minY: 1000, maxX: 1064, maxY: 1064))
+        run.layer.invalidate(region: PixelRect(minX: 1000, minY: 1000, maxX: 1064, maxY: 1064))
         run.scene.run()
         run.need([Run.parent])
         #expect(run.lastPixels == [Self.old])
@@ -120,7 +120,7 @@ extension LayerStoreTests {
         // The invalidation is at the far store.
         far.refuses = { [unowned near, unowned far] in
             far.refuses = nil
-            scene.cache.removeLayer(layer)
+            layer.remove()
             let options = LayerOptions(stores: LayerStores([near, far], dataSet: ["world"]))
             let source = origin as any BlockingTileSource
             guard let again = try? scene.cache.addLayer(source, pyramid: scene.pyramid, options: options) else {
@@ -131,7 +131,7 @@ extension LayerStoreTests {
             drawn.withLock { $0 = Run.drawn(view).map(\.colour) }
             return false
         }
-        scene.cache.invalidate(layer, region: isWhole ? nil : PixelRect(minX: 0, minY: 0, maxX: 64, maxY: 64))
+        layer.invalidate(region: isWhole ? nil : PixelRect(minX: 0, minY: 0, maxX: 64, maxY: 64))
         scene.run()
         #expect(drawn.withLock { $0 } == [8])
         let last = try Run([near, far], origin)
@@ -156,7 +156,7 @@ extension LayerStoreTests {
         let namespace = store.onlyNamespace
         for number in 0...LayerTiers.mostRemovals {
             let x = Double(number)
-            run.scene.cache.invalidate(run.layer, region: PixelRect(minX: x, minY: 0, maxX: x + 1, maxY: 1))
+            run.layer.invalidate(region: PixelRect(minX: x, minY: 0, maxX: x + 1, maxY: 1))
         }
         run.scene.run()
         #expect(store.generation(of: namespace) == 1)
@@ -191,12 +191,12 @@ extension LayerStoreTests {
     /// A tile whose turn it is, for the first store.
     private static func save(
         _ tile: TileCoordinate,
-        of layer: LayerID,
+        of layer: TileLayer,
         epoch: LayerTiers.Epoch = .init()
     ) -> SaveQueue.Save {
         SaveQueue.Save(
-            key: TileKey(layer: layer.index, tile),
-            layer: layer,
+            key: TileKey(layer: layer.id.index, tile),
+            layer: layer.id,
             takers: 1,
             cost: 0,
             freshness: nil,
@@ -249,7 +249,7 @@ extension LayerStoreTests {
         clock.seconds = 1_000_002
         origin.freshness = .notStored
         let run = try Run([store], origin, clock: clock)
-        run.scene.cache.prefetch([run.scene.tile(0)], of: run.layer)
+        run.layer.prefetch([run.scene.tile(0)])
         run.scene.run()
         #expect(origin.loads.count == 2 && store.all.map(\.entry.freshness) == [.notStored])
     }
@@ -263,12 +263,12 @@ extension LayerStoreTests {
             origin.freshness = freshness
             let run = try Run([store], origin)
             let (core, layer, tile) = (run.scene.cache.core, run.layer, run.scene.tile(0))
-            let tiers = try #require(core.read { $0.record(of: layer)?.tiers })
+            let tiers = try #require(core.read { $0.record(of: layer.id)?.tiers })
             origin.whileLoading = {
                 let old = Self.save(tile, of: layer, epoch: tiers.prepare(now: core.clock()))
                 core.perform { state in _ = state.changeSaves { $0.add(old) } }
             }
-            run.scene.cache.prefetch([tile], of: layer)
+            layer.prefetch([tile])
             run.scene.run()
             origin.whileLoading = nil
             #expect(store.all.map(\.entry.freshness) == (freshness == new ? [new] : []))
@@ -280,10 +280,10 @@ extension LayerStoreTests {
         let (near, far) = (MemoryStore(), MemoryStore(keepsUndrawnTiles: true))
         let run = try Run([near, far], Origin())
         let (cache, tile) = (run.scene.cache, run.scene.tile(0))
-        cache.prefetch([tile], of: run.layer)
+        run.layer.prefetch([tile])
         run.scene.run()
         #expect(near.count == 0 && far.count == 1)
-        if isShutDown { _ = cache.shutdown(timeout: .zero) } else { cache.removeLayer(run.layer) }
+        if isShutDown { _ = cache.shutdown(timeout: .zero) } else { run.layer.remove() }
         run.scene.run()
         #expect(near.givenUp == [tile] && far.givenUp.isEmpty)
         #expect(cache.statistics.stores.map(\.dropped) == [1, 0])
@@ -299,9 +299,9 @@ extension LayerStoreTests {
             origin.whileLoading = nil
             let waiting = Self.save(tile, of: layer)
             cache.core.perform { state in _ = state.changeSaves { $0.add(waiting) } }
-            cache.invalidate(layer)
+            layer.invalidate()
         }
-        cache.prefetch([tile], of: layer)
+        layer.prefetch([tile])
         run.scene.run()
         #expect(cache.statistics.stores.map(\.dropped) == [1])
     }
@@ -336,7 +336,7 @@ extension LayerStoreTests {
         let origin = Origin()
         origin.outcome = .absent
         let run = try Run([store], origin)
-        run.scene.cache.prefetch([run.scene.tile(0)], of: run.layer)
+        run.layer.prefetch([run.scene.tile(0)])
         run.scene.run()
         #expect(store.givenUp == [run.scene.tile(0)] && store.count == 0 && run.counts[0].dropped == 0)
     }
@@ -350,7 +350,7 @@ extension LayerStoreTests {
         cache.core.perform { state in
             for tile in gone { _ = state.changeSaves { $0.addUndrawn(Self.save(tile, of: layer)) } }
         }
-        cache.prefetch([run.scene.tile(0)], of: layer)
+        layer.prefetch([run.scene.tile(0)])
         run.scene.run()
         #expect(store.givenUp.count == gone.count && Set(store.givenUp) == Set(gone))
         #expect(cache.statistics.stores[0].dropped == gone.count)
@@ -365,7 +365,7 @@ extension LayerStoreTests {
         run.scene.cache.core.perform { state in
             for tile in others { _ = state.changeSaves { $0.add(Self.save(tile, of: layer)) } }
             _ = state.changeSaves { $0.addUndrawn(Self.save(drawn, of: layer)) }
-            state.noteDrawn([TileKey(layer: layer.index, drawn)])
+            state.noteDrawn([TileKey(layer: layer.id.index, drawn)])
         }
         #expect(store.givenUp == [drawn] && run.counts[0].dropped == 1)
     }

@@ -80,11 +80,11 @@ extension LayerStoreTests {
         var meanwhile: [Bool] = []
         let tile = run.scene.tile(0)
         origin.whileLoading = {
-            guard let placement = run.scene.cache.placement(of: tile, in: run.layer) else { return }
+            guard let placement = run.layer.placement(of: tile) else { return }
             meanwhile.append(placement.tile.isStale && holds(placement.tile, 7))
         }
         let ends = Lock([String]())
-        let fetch = run.scene.cache.fetch(tile, of: run.layer, on: DispatchQueue(label: "requests")) { outcome in
+        let fetch = run.layer.fetch(tile, on: DispatchQueue(label: "requests")) { outcome in
             guard case .pixels(let tile) = outcome else { return ends.withLock { $0.append("\(outcome)") } }
             ends.withLock { $0.append("\(tile.isStale) \(holds(tile, 9))") }
         }

@@ -47,7 +47,7 @@ extension LayerStoreTests {
     /// One run of a program.
     struct Run {
         let scene: StillScene
-        let layer: LayerID
+        let layer: TileLayer
         let view: TileView
         let clock: Clock
 
@@ -74,7 +74,7 @@ extension LayerStoreTests {
         func need(_ columns: Range<Int>) { scene.need(columns, of: layer, view) }
 
         func need(_ tiles: [TileCoordinate]) {
-            view.update(needing: tiles.map { NeededTile(layer: layer, tile: $0) })
+            view.update(needing: tiles.map { NeededTile(layer: layer.id, tile: $0) })
             scene.run()
         }
 

@@ -43,7 +43,7 @@ import Testing
         let store = MemoryStore(keepsUndrawnTiles: keepsUndrawn)
         let origin = Origin()
         let run = try Run([store], origin)
-        run.scene.cache.prefetch((0..<3).map { run.scene.tile($0) }, of: run.layer)
+        run.layer.prefetch((0..<3).map { run.scene.tile($0) })
         run.scene.run()
         #expect(origin.loads.count == 3 && store.count == (keepsUndrawn ? 3 : 0))
         run.need(0..<2)
@@ -144,7 +144,7 @@ import Testing
         origin.confirms = .notStored
         let run = try Run([near, far], origin, clock: clock)
         // No load of a removed layer gets memory.
-        if isRefused { origin.whileLoading = { run.scene.cache.removeLayer(run.layer) } }
+        if isRefused { origin.whileLoading = { run.layer.remove() } }
         run.need(0..<1)
         origin.whileLoading = nil
         #expect(run.drawn.map(\.colour) == (isRefused ? [] : [7]) && near.renewals + far.renewals == 0)
@@ -183,13 +183,13 @@ import Testing
         run.need(0..<4)
         origin.colour = 8
         // Tiles 1 and 2 of the row.
-        run.scene.cache.invalidate(run.layer, region: PixelRect(minX: 65, minY: 0, maxX: 191, maxY: 64))
+        run.layer.invalidate(region: PixelRect(minX: 65, minY: 0, maxX: 191, maxY: 64))
         run.scene.run()
         #expect(origin.loads.count == 6 && run.drawn.map(\.colour).sorted() == [7, 7, 8, 8])
         let second = try Run([store], origin)
         second.need(0..<4)
         #expect(origin.loads.count == 6 && second.drawn.map(\.colour).sorted() == [7, 7, 8, 8])
-        second.scene.cache.invalidate(second.layer)
+        second.layer.invalidate()
         second.scene.run()
         #expect(origin.loads.count == 10)
         let third = try Run([store], origin)
@@ -204,16 +204,16 @@ import Testing
         try Run([store], origin).need(0..<1)
         origin.colour = 8
         let run = try Run([store], origin)
-        let (cache, layer) = (run.scene.cache, run.layer)
-        store.whileGetting = { [weak cache, weak store] in
+        let layer = run.layer
+        store.whileGetting = { [weak store] in
             store?.whileGetting = nil
-            cache?.invalidate(layer)
+            layer.invalidate()
         }
         run.need(0..<1)
         #expect(run.drawn.map(\.colour) == [8])
         origin.colour = 9
         let early = try Run([store], origin)
-        early.scene.cache.invalidate(early.layer)
+        early.layer.invalidate()
         early.need(0..<1)
         #expect(early.drawn.map(\.colour) == [9] && store.generation(of: store.onlyNamespace) == 2)
     }
@@ -226,7 +226,7 @@ import Testing
         try Run([store], origin).need(0..<1)
         origin.colour = 8
         let run = try Run([store], origin)
-        let tiers = try #require(run.scene.cache.core.read { $0.record(of: run.layer)?.tiers })
+        let tiers = try #require(run.scene.cache.core.read { $0.record(of: run.layer.id)?.tiers })
         let region = PixelRect(minX: 0, minY: 0, maxX: 64, maxY: 64)
         let pyramid = run.scene.pyramid
         let invalidation = tiers.invalidate(
@@ -262,7 +262,7 @@ import Testing
             run.need([Run.parent])
             return run.scene.run()
         }
-        run.scene.cache.invalidate(run.layer, region: PixelRect(minX: 0, minY: 0, maxX: 128, maxY: 128))
+        run.layer.invalidate(region: PixelRect(minX: 0, minY: 0, maxX: 128, maxY: 128))
         run.scene.run()
         #expect(run.scene.meanwhile == nil && run.lastPixels == [0x0808_0808])
         let second = try Run([store], origin, made: 6)
@@ -277,7 +277,7 @@ import Testing
         let run = try Run([store], origin)
         run.need(0..<1)
         store.refuses = { true }
-        run.scene.cache.invalidate(run.layer)
+        run.layer.invalidate()
         run.scene.run()
         #expect(store.generation(of: store.onlyNamespace) == 1 && store.storedGeneration == 0)
         store.refuses = nil
@@ -288,7 +288,7 @@ import Testing
         #expect(store.storedGeneration == 1)
         // Removals that fail invalidate the whole layer.
         store.refuses = { true }
-        run.scene.cache.invalidate(run.layer, region: PixelRect(minX: 0, minY: 0, maxX: 64, maxY: 64))
+        run.layer.invalidate(region: PixelRect(minX: 0, minY: 0, maxX: 64, maxY: 64))
         run.scene.run()
         store.refuses = nil
         run.scene.scheduler.spend(nanoseconds: 1_000_000_000)
@@ -305,7 +305,7 @@ import Testing
         run.need(Run.children)
         origin.colour = 0x0808_0808
         let other = try Run([store], origin, made: 6)
-        other.scene.cache.invalidate(other.layer)
+        other.layer.invalidate()
         other.scene.run()
         run.scene.scheduler.spend(nanoseconds: 1_000_000_000)
         run.need([Run.parent])
@@ -313,7 +313,7 @@ import Testing
         other.need([Run.parent])
         #expect(other.lastPixels == [0x0808_0808])
         // After an invalidation of its own, it is as good as any.
-        run.scene.cache.invalidate(run.layer)
+        run.layer.invalidate()
         run.scene.run()
         #expect(run.lastPixels == [0x0808_0808])
         let puts = store.puts

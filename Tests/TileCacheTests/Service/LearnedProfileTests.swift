@@ -27,7 +27,7 @@ import Testing
 
     private func cache(_ limit: ByteCount = .mebibytes(64)) throws -> TileCache { try steps.cache(byteLimit: limit) }
 
-    private func addLayer(_ cache: TileCache, profile: PrefetchProfile? = nil) throws -> LayerID {
+    private func addLayer(_ cache: TileCache, profile: PrefetchProfile? = nil) throws -> TileLayer {
         let options = LayerOptions(profile: profile)
         return try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid(), options: options)
     }
@@ -42,23 +42,22 @@ import Testing
     // MARK: - What was learned
 
     @Test func aLayerThatNoViewShowsHasTaughtNothing() throws {
-        let (cache, other) = (try cache(), try cache())
+        let cache = try cache()
         let layer = try addLayer(cache)
-        #expect(cache.learnedProfile(of: layer) == nil)
+        #expect(layer.learnedProfile() == nil)
         do {
             let view = cache.makeView(layers: [layer])
             defer { withExtendedLifetime(view) {} }
             // A view without a frame has a session without samples.
-            let none = try #require(cache.learnedProfile(of: layer))
+            let none = try #require(layer.learnedProfile())
             #expect(none.sessions == 1 && none.hasPlaces && none.bins.isEmpty)
             #expect(none.places?.counters.allSatisfy { $0 == 0 } == true)
             pan(view)
             settled(cache)
-            #expect(cache.learnedProfile(of: layer)?.bins.isEmpty == false)
-            #expect(other.learnedProfile(of: layer) == nil)
+            #expect(layer.learnedProfile()?.bins.isEmpty == false)
         }
         // With its last reference the view has gone, and what it has learned.
-        #expect(cache.learnedProfile(of: layer) == nil)
+        #expect(layer.learnedProfile() == nil)
     }
 
     @Test func aRemovedLayerHasTaughtNothing() throws {
@@ -68,10 +67,10 @@ import Testing
         defer { withExtendedLifetime(view) {} }
         pan(view)
         settled(cache)
-        #expect(cache.learnedProfile(of: layer) != nil)
-        cache.removeLayer(layer)
-        #expect(cache.learnedProfile(of: layer) == nil && cache.learnedProfile(of: stays) != nil)
-        #expect(steps.runAll() && cache.shutdown() && cache.learnedProfile(of: layer) == nil)
+        #expect(layer.learnedProfile() != nil)
+        layer.remove()
+        #expect(layer.learnedProfile() == nil && stays.learnedProfile() != nil)
+        #expect(steps.runAll() && cache.shutdown() && layer.learnedProfile() == nil)
     }
 
     /// Two threads set the layers of a view, one while the other has not come to the policies yet.
@@ -98,7 +97,7 @@ import Testing
         cache.core.lock.withLock { $0.pool.noteDemand() }
         view.layers = [layers[0]]
         #expect(view.layers == [layers[1]])
-        #expect(cache.learnedProfile(of: layers[0]) == nil && cache.learnedProfile(of: layers[1]) != nil)
+        #expect(layers[0].learnedProfile() == nil && layers[1].learnedProfile() != nil)
     }
 
     /// What both viewed was viewed in one session.
@@ -109,10 +108,10 @@ import Testing
         defer { withExtendedLifetime((first, second)) {} }
         pan(first, y: 1000)
         settled(cache)
-        let alone = try #require(cache.learnedProfile(of: layer))
+        let alone = try #require(layer.learnedProfile())
         pan(second, y: 1064)
         settled(cache)
-        let both = try #require(cache.learnedProfile(of: layer))
+        let both = try #require(layer.learnedProfile())
         #expect(both.sessions == 1 && both.places?.sessions == 1 && both.bins != alone.bins)
         #expect(zip(both.bins.events, alone.bins.events).allSatisfy { $0 >= $1 })
         let (joined, part) = (both.places?.counters ?? [], alone.places?.counters ?? [])
@@ -154,7 +153,7 @@ import Testing
         }
         pan(view, steps: 12)
         settled(cache)
-        #expect(cache.learnedProfile(of: layer)?.places == viewed.sketch)
+        #expect(layer.learnedProfile()?.places == viewed.sketch)
     }
 
     /// While views move, on several threads: nothing tears, for ThreadSanitizer too.
@@ -168,7 +167,7 @@ import Testing
                 return pan(view, steps: 30) { eventually { view.frame().missingTileCount == 0 } }
             }
             for _ in 0..<15 {
-                guard let learned = cache.learnedProfile(of: layer) else {
+                guard let learned = layer.learnedProfile() else {
                     Issue.record("the view shows the layer")
                     return
                 }
@@ -186,11 +185,11 @@ import Testing
         let layer = try addLayer(cache, profile: rich())
         let view = cache.makeView(layers: [layer])
         defer { withExtendedLifetime(view) {} }
-        let before = try #require(cache.learnedProfile(of: layer))
+        let before = try #require(layer.learnedProfile())
         #expect(before.sessions == 1 && before.bins.isEmpty)
         pan(view)
         settled(cache)
-        let after = try #require(cache.learnedProfile(of: layer))
+        let after = try #require(layer.learnedProfile())
         #expect(after.sessions == 1 && after.bins.events.reduce(0, +) < 10_000)
         // Samples by place, since the profile has places: as many as without one.
         let count = CandidateBin.count
@@ -207,7 +206,7 @@ import Testing
         pan(view)
         settled(first)
         var profile = PrefetchProfile()
-        for _ in 0..<3 { profile.merge(try #require(first.learnedProfile(of: layer))) }
+        for _ in 0..<3 { profile.merge(try #require(layer.learnedProfile())) }
         let pyramids: [TilePyramid] = [
             try .powerOfTwo(worldWidth: 1 << 40, worldHeight: 1 << 40, tileSize: 64),
             try .powerOfTwo(worldWidth: 100, worldHeight: 70, tileSize: 64),
@@ -221,7 +220,7 @@ import Testing
             pan(view, steps: 10, y: 40)
             settled(cache)
             #expect(cache.statistics.contradictions.isEmpty)
-            let learned = try #require(cache.learnedProfile(of: other))
+            let learned = try #require(other.learnedProfile())
             #expect(learned.sessions == 1)
             profile.merge(learned)
         }
@@ -285,7 +284,7 @@ import Testing
         defer { withExtendedLifetime(view) {} }
         pan(view)
         settled(cache)
-        let before = try #require(cache.learnedProfile(of: layer))
+        let before = try #require(layer.learnedProfile())
         #expect(policyBytes(cache) > ProbabilityTable.profileBytes)
         // A quarter for policies: less than the profile's tables.
         cache.byteLimit = .mebibytes(1)
@@ -295,7 +294,7 @@ import Testing
             settled(cache)
         }
         #expect(steps.reaches { policyBytes(cache) < ProbabilityTable.profileBytes })
-        let after = try #require(cache.learnedProfile(of: layer))
+        let after = try #require(layer.learnedProfile())
         #expect(after.sessions == 1)
         for bin in before.bins.events.indices { #expect(after.bins.events[bin] >= before.bins.events[bin]) }
         #expect(zip(before.places?.counters ?? [], after.places?.counters ?? []).allSatisfy { $0 <= $1 })

@@ -10,10 +10,10 @@ extension LevelSynthesisTests {
         let (world, source, cache, layer) = try gated(by: gate, side: 128, depth: 3)
         let view = quiet(cache, layer)
         let top = TileCoordinate(level: 0, column: 0, row: 0)
-        view.update(needing: [NeededTile(layer: layer, tile: top)])
+        view.update(needing: [NeededTile(layer: layer.id, tile: top)])
         for _ in 0..<9 { gate.signal() }
         #expect(eventually { source.loads.count == 10 })
-        cache.invalidate(layer)
+        layer.invalidate()
         for _ in 0..<300 { gate.signal() }
         #expect(show([top], view, layer))
         expect(top, in: cache, layer, world)
@@ -32,7 +32,7 @@ extension LevelSynthesisTests {
         let view = quiet(cache, layer)
         #expect(show(world.allTiles.filter { $0.level == 1 }, view, layer))
         view.update(needing: [])
-        cache.invalidate(layer, region: PixelRect(minX: 20, minY: 20, maxX: 21, maxY: 21))
+        layer.invalidate(region: PixelRect(minX: 20, minY: 20, maxX: 21, maxY: 21))
         #expect(show([TileCoordinate(level: 0, column: 0, row: 0)], view, layer))
         #expect(cache.statistics.synthesis.loads == 1)
         cache.shutdown()
@@ -46,7 +46,7 @@ extension LevelSynthesisTests {
         let layer = try scene.cache.addLayer(source, pyramid: world.pyramid, options: world.options)
         let (fine, coarse) = (quiet(scene.cache, layer), quiet(scene.cache, layer))
         let children = (0..<4).map { TileCoordinate(level: 1, column: $0 % 2, row: $0 / 2) }
-        fine.update(needing: children.map { NeededTile(layer: layer, tile: $0) })
+        fine.update(needing: children.map { NeededTile(layer: layer.id, tile: $0) })
         scene.run()
         let top = TileCoordinate(level: 0, column: 0, row: 0)
         let before = scene.cache.statistics.synthesis.loads
@@ -56,12 +56,12 @@ extension LevelSynthesisTests {
         scene.meanwhile = {
             turns += 1
             guard turns == 2 else { return false }
-            coarse.update(needing: [NeededTile(layer: layer, tile: top)])
+            coarse.update(needing: [NeededTile(layer: layer.id, tile: top)])
             scene.run()
-            hasMade = scene.cache.isResident(top, of: layer)
+            hasMade = layer.isResident(top)
             return true
         }
-        scene.cache.invalidate(layer)
+        layer.invalidate()
         #expect(hasMade && scene.cache.statistics.synthesis.loads == before + 4)
         withExtendedLifetime(fine) {}
     }
@@ -73,12 +73,12 @@ extension LevelSynthesisTests {
         let source = QueuedSource()
         let layer = try cache.addLayer(source, pyramid: world.pyramid, options: world.options)
         let view = quiet(cache, layer)
-        view.update(needing: [NeededTile(layer: layer, tile: TileCoordinate(level: 0, column: 0, row: 0))])
+        view.update(needing: [NeededTile(layer: layer.id, tile: TileCoordinate(level: 0, column: 0, row: 0))])
         let requests = source.taken()
         #expect(!requests.isEmpty)
         let told = Lock(0)
         requests[0].onCancel { told.withLock { $0 += 1 } }
-        cache.invalidate(layer)
+        layer.invalidate()
         #expect(eventually { told.withLock { $0 } == 1 })
         #expect(!requests[0].isWanted)
         #expect(cache.shutdown(timeout: .seconds(600)))

@@ -6,14 +6,14 @@ import Testing
 /// Levels that the source does not have: every pixel against whole images, halved repeatedly.
 @Suite(.timeLimit(.minutes(15))) struct LevelSynthesisTests {
     /// Shows some tiles and waits until they are resident.
-    func show(_ tiles: [TileCoordinate], _ view: TileView, _ layer: LayerID) -> Bool {
+    func show(_ tiles: [TileCoordinate], _ view: TileView, _ layer: TileLayer) -> Bool {
         eventually {
-            view.update(needing: tiles.map { NeededTile(layer: layer, tile: $0) })
+            view.update(needing: tiles.map { NeededTile(layer: layer.id, tile: $0) })
             return view.frame().missingTileCount == 0
         }
     }
 
-    func quiet(_ cache: TileCache, _ layer: LayerID) -> TileView {
+    func quiet(_ cache: TileCache, _ layer: TileLayer) -> TileView {
         cache.makeView(layers: [layer], selection: TileLevelSelection(), policy: { NoPrefetch() })
     }
 
@@ -22,7 +22,7 @@ import Testing
         by gate: DispatchSemaphore,
         side: Int,
         depth: Int
-    ) throws -> (MadeWorld, MadeSource, TileCache, LayerID) {
+    ) throws -> (MadeWorld, MadeSource, TileCache, TileLayer) {
         let world = try MadeWorld(width: side, height: side, depth: depth)
         let source = MadeSource(world) { _, _ in
             gate.wait()
@@ -32,8 +32,8 @@ import Testing
         return (world, source, cache, try cache.addLayer(source, pyramid: world.pyramid, options: world.options))
     }
 
-    func expect(_ tile: TileCoordinate, in cache: TileCache, _ layer: LayerID, _ world: MadeWorld) {
-        let pixels = cache.withTile(tile, of: layer) { Array($0) }
+    func expect(_ tile: TileCoordinate, in cache: TileCache, _ layer: TileLayer, _ world: MadeWorld) {
+        let pixels = layer.withTile(tile) { Array($0) }
         #expect(pixels == world.pixels(of: tile), "\(tile)")
     }
 
@@ -123,7 +123,7 @@ import Testing
         // Holes stay holes in slots that held other pixels.
         #expect(show((0..<8).map { TileCoordinate(level: 3, column: 4 + $0 % 2, row: 4 + $0 / 2) }, view, layer))
         view.update(needing: [])
-        cache.invalidate(layer, keepsStale: false)
+        layer.invalidate(keepsStale: false)
         let top = TileCoordinate(level: 0, column: 0, row: 0)
         #expect(show([top], view, layer))
         expect(top, in: cache, layer, world)
@@ -135,7 +135,7 @@ import Testing
         #expect(cache.statistics.loads.absent == 1)
         // Absent tiles are not requested again.
         let loads = source.loads.values.reduce(0, +)
-        cache.invalidate(layer, region: PixelRect(minX: 100, minY: 100, maxX: 101, maxY: 101))
+        layer.invalidate(region: PixelRect(minX: 100, minY: 100, maxX: 101, maxY: 101))
         #expect(show([top], view, layer))
         #expect(eventually { !view.frame().contains { $0.tile.isStale } })
         #expect(source.loads.values.reduce(0, +) == loads + 48)
@@ -166,7 +166,7 @@ import Testing
         let (world, source, cache, layer) = try gated(by: gate, side: 256, depth: 4)
         let view = quiet(cache, layer)
         let top = TileCoordinate(level: 0, column: 0, row: 0)
-        view.update(needing: [NeededTile(layer: layer, tile: top)])
+        view.update(needing: [NeededTile(layer: layer.id, tile: top)])
         for _ in 0..<3 { gate.signal() }
         #expect(eventually { source.loads.count == 4 })
         view.update(needing: [])
@@ -214,7 +214,7 @@ import Testing
         let children = world.allTiles.filter { $0.level == 1 }
         #expect(show(children, view, layer))
         view.update(needing: [])
-        for child in children { #expect(cache.demote(child, of: layer)) }
+        for child in children { #expect(layer.demote(child)) }
         let top = TileCoordinate(level: 0, column: 0, row: 0)
         #expect(show([top], view, layer))
         expect(top, in: cache, layer, world)
@@ -232,9 +232,9 @@ import Testing
         var dropped = 0
         var answered = 0
         let isThere = eventually {
-            view.update(needing: [NeededTile(layer: layer, tile: top)])
+            view.update(needing: [NeededTile(layer: layer.id, tile: top)])
             for request in source.take() {
-                #expect(request.tile.level == 3 && request.layer == layer && request.isWanted)
+                #expect(request.tile.level == 3 && request.layer == layer.id && request.isWanted)
                 // One in nine is released without an answer: it counts as failed and is retried.
                 if (answered + dropped) % 9 == 4 {
                     dropped += 1
@@ -256,8 +256,8 @@ import Testing
         #expect(cache.statistics.loads.secondAnswers == 64)
 
         // A source that never answers: the shutdown does not wait for it, and its later writes are ignored.
-        cache.invalidate(layer)
-        view.update(needing: [NeededTile(layer: layer, tile: top)])
+        layer.invalidate()
+        view.update(needing: [NeededTile(layer: layer.id, tile: top)])
         var late: [TileRequest] = []
         #expect(
             eventually {
@@ -278,7 +278,7 @@ import Testing
         let layer = try scene.cache.addLayer(source, pyramid: world.pyramid, options: world.options)
         let (fine, coarse) = (quiet(scene.cache, layer), quiet(scene.cache, layer))
         let top = TileCoordinate(level: 0, column: 0, row: 0)
-        fine.update(needing: [NeededTile(layer: layer, tile: TileCoordinate(level: 1, column: 0, row: 0))])
+        fine.update(needing: [NeededTile(layer: layer.id, tile: TileCoordinate(level: 1, column: 0, row: 0))])
         scene.run()
         // Used by one thread only.
         nonisolated(unsafe) var asked: [TileCoordinate: Int] = [:]
@@ -300,7 +300,7 @@ import Testing
             requests = []
         }
         defer { scene.scheduler.whenWaiting = nil }
-        coarse.update(needing: [NeededTile(layer: layer, tile: top)])
+        coarse.update(needing: [NeededTile(layer: layer.id, tile: top)])
         #expect(scene.scheduler.settle(atMost: 1000))
         #expect(coarse.frame().missingTileCount == 0)
         // However long the wait, it is counted once.
@@ -363,7 +363,7 @@ import Testing
         let options = LayerOptions(synthesizedLevels: 6)
         let layer = try scene.cache.addLayer(source, pyramid: scene.pyramid, options: options)
         let view = ServiceSetup.quiet(scene.cache, [layer])
-        view.update(needing: [NeededTile(layer: layer, tile: TileCoordinate(level: 5, column: 0, row: 0))])
+        view.update(needing: [NeededTile(layer: layer.id, tile: TileCoordinate(level: 5, column: 0, row: 0))])
         scene.run()
         let loads = scene.cache.statistics.loads
         #expect(loads.refused == 1 && loads.failed == 0 && source.requests == 1)

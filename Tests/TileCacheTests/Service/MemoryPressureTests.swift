@@ -48,10 +48,10 @@ import Testing
 
     /// Use without file contents that can be dropped, in both versions: 200,000 on both lists, and others that cannot.
     @Test(arguments: [
-        (84, 0.0, 0.0, MemoryPressureMonitor.Level.normal), (85, 0, 0, .warning), (94, 0, 0, .warning),
+        (84, 0.0, 0.0, MemoryPressureLevel.normal), (85, 0, 0, .warning), (94, 0, 0, .warning),
         (95, 0, 0, .critical), (120, 0, 0, .critical), (-10, 0, 0, .normal),
         (10, 9.99, 0, .normal), (10, 10, 0, .warning), (10, 80, 9.99, .warning), (10, 80, 10, .critical),
-    ]) func levelsFollowFromUseAndStalls(percent: Int, some: Double, all: Double, level: MemoryPressureMonitor.Level) {
+    ]) func levelsFollowFromUseAndStalls(percent: Int, some: Double, all: Double, level: MemoryPressureLevel) {
         let used = "\(percent * 10_000 + 200_000)\n"
         let lists = [("inactive_file", 50_000), ("active_file", 180_000)]
         let two = lists.map { "\($0) \($1)\n" }.joined() + "file_dirty 20000\nfile_writeback 10000\nshmem 90000\n"
@@ -96,12 +96,12 @@ import Testing
 
     /// Events since the last reading: a reclaim makes a short stall count, a killed process is critical.
     @Test(arguments: [
-        ("", "high 1", 1.0, MemoryPressureMonitor.Level.warning), ("", "max 1", 1, .warning),
+        ("", "high 1", 1.0, MemoryPressureLevel.warning), ("", "max 1", 1, .warning),
         ("", "max 1", 0.99, .normal),
         ("max 3", "max 3", 9.99, .normal), ("high 7\nmax 3", "high 7\nmax 4", 2, .warning),
         ("oom 1", "oom 1", 0, .normal),
         ("oom 1", "oom 2", 0, .critical), ("", "oom_kill 1", 0, .critical), ("max 9", "max 0", 9.99, .normal),
-    ]) func eventsMakeStallsCount(before: String, after: String, some: Double, level: MemoryPressureMonitor.Level) {
+    ]) func eventsMakeStallsCount(before: String, after: String, some: Double, level: MemoryPressureLevel) {
         func readings(_ events: String) -> MemoryReadings {
             var readings = MemoryReadings()
             readings.some = some
@@ -197,7 +197,7 @@ import Testing
             // The group's own stalls count, not the machine's.
             #expect(readings.some == 3.25 && readings.all == 0.5 && readings.level(since: nil) == .normal)
             try write("some avg10=90.00 total=9\nfull avg10=80.00 total=9\n", to: "proc/pressure/memory")
-            func level() -> MemoryPressureMonitor.Level { SystemMemory.readings(root: root.path).level(since: nil) }
+            func level() -> MemoryPressureLevel { SystemMemory.readings(root: root.path).level(since: nil) }
             #expect(level() == .normal)
             // Another process of the pod uses the most: 178 of 200 MiB are in use.
             try write("186646528\n", to: "sys/fs/cgroup/pod/memory.current")

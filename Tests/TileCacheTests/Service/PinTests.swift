@@ -8,7 +8,7 @@ import Testing
     private func make(
         _ steps: StepScheduler,
         limit: ByteCount = .mebibytes(8)
-    ) throws -> (TileCache, LayerID, PlainSource) {
+    ) throws -> (TileCache, TileLayer, PlainSource) {
         var configuration = TileCache.Configuration(byteLimit: limit)
         configuration.effort = 0
         steps.adopt(&configuration)
@@ -33,12 +33,12 @@ import Testing
         let scene = try StillScene(tiles: 64)
         let options = LayerOptions(maximumShare: 4.0 / 64)
         let layer = try scene.cache.addLayer(PlainSource(), pyramid: scene.pyramid, options: options)
-        try scene.cache.pin((0..<3).map { scene.tile($0) }, of: layer)
+        try layer.pin((0..<3).map { scene.tile($0) })
         let problem = "pinned tiles would take \(5 * StillScene.tileBytes) bytes, more than the layer's maximum share"
         #expect(throws: TileCacheError.invalidConfiguration(problem)) {
-            try scene.cache.pin([scene.tile(3), scene.tile(4)], of: layer)
+            try layer.pin([scene.tile(3), scene.tile(4)])
         }
-        try scene.cache.pin([scene.tile(3)], of: layer)
+        try layer.pin([scene.tile(3)])
         #expect(scene.run() && scene.resident(0..<4, of: layer) == 4 && !scene.isShort)
     }
 
@@ -58,21 +58,21 @@ import Testing
             let tiles = levels.flatMap { Array(pyramid.range(overlapping: region ?? world, at: $0)) }
             switch random.below(5) {
             case 0:
-                try cache.pin(layer, levels: levels, region: region)
+                try layer.pin(levels: levels, region: region)
                 expected.formUnion(tiles)
             case 1:
                 // With gaps.
                 let some = tiles.filter { _ in random.below(4) > 0 }
-                try cache.pin(some, of: layer)
+                try layer.pin(some)
                 expected.formUnion(some)
             case 2:
-                cache.unpin(layer, levels: levels, region: region)
+                layer.unpin(levels: levels, region: region)
                 expected.subtract(tiles)
             case 3:
-                cache.unpin(Array(tiles.prefix(3)), of: layer)
+                layer.unpin(Array(tiles.prefix(3)))
                 expected.subtract(tiles.prefix(3))
             default:
-                cache.unpin(layer, region: region)
+                layer.unpin(region: region)
                 expected = expected.filter { tile in
                     region.map { !pyramid.range(overlapping: $0, at: tile.level).contains(tile) } ?? false
                 }
@@ -87,17 +87,17 @@ import Testing
     @Test func halfOfTheLimitMayBePinned() throws {
         let steps = StepScheduler.calm()
         let (cache, layer, _) = try make(steps, limit: .bytes(128 * 16_384))
-        try cache.pin(layer, levels: 3...3)
-        try cache.pin(layer, levels: 3...3, region: PixelRect(minX: 0, minY: 0, maxX: 2000, maxY: 2000))
+        try layer.pin(levels: 3...3)
+        try layer.pin(levels: 3...3, region: PixelRect(minX: 0, minY: 0, maxX: 2000, maxY: 2000))
         let corner = TileCoordinate(level: 0, column: 0, row: 0)
-        #expect(throws: TileCacheError.self) { try cache.pin([corner], of: layer) }
-        cache.unpin([TileCoordinate(level: 3, column: 5, row: 5)], of: layer)
-        try cache.pin([corner, corner], of: layer)
+        #expect(throws: TileCacheError.self) { try layer.pin([corner]) }
+        layer.unpin([TileCoordinate(level: 3, column: 5, row: 5)])
+        try layer.pin([corner, corner])
         #expect(pinned(cache).count == 64)
-        #expect(throws: TileCacheError.self) { try cache.pin(layer, levels: 6...6) }
-        #expect(throws: TileCacheError.self) { try cache.pin(layer, levels: 7...9) }
-        #expect(throws: TileCacheError.self) { try cache.pin([TileCoordinate(level: 9, column: 0, row: 0)], of: layer) }
-        cache.unpin(layer, levels: 7...9)
+        #expect(throws: TileCacheError.self) { try layer.pin(levels: 6...6) }
+        #expect(throws: TileCacheError.self) { try layer.pin(levels: 7...9) }
+        #expect(throws: TileCacheError.self) { try layer.pin([TileCoordinate(level: 9, column: 0, row: 0)]) }
+        layer.unpin(levels: 7...9)
         #expect(pinned(cache).count == 64)
     }
 
@@ -107,20 +107,20 @@ import Testing
         let layer = try scene.plainLayer()
         let other = try scene.plainLayer()
         let (cache, tiles) = (scene.cache, (0..<6).map { scene.tile($0, row: $0) })
-        try cache.pin([tiles[0], tiles[1]], of: layer)
+        try layer.pin([tiles[0], tiles[1]])
         let (pins, pinsElsewhere) = (number & 1 == 0, number & 2 == 0)
         scene.meanwhile = {
-            if pinsElsewhere { try? cache.pin(Array(tiles[1...]), of: other) }
-            try? cache.pin([tiles[2]], of: layer)
-            cache.unpin([tiles[0]], of: layer)
+            if pinsElsewhere { try? other.pin(Array(tiles[1...])) }
+            try? layer.pin([tiles[2]])
+            layer.unpin([tiles[0]])
             return true
         }
-        if pins { try cache.pin([tiles[3]], of: layer) } else { cache.unpin([tiles[1]], of: layer) }
+        if pins { try layer.pin([tiles[3]]) } else { layer.unpin([tiles[1]]) }
         scene.run()
         let expected = pins ? [tiles[1], tiles[2], tiles[3]] : [tiles[2]]
         let found = cache.core.read { state in
             tiles.filter { tile in
-                let key = TileKey(layer: layer.index, tile)
+                let key = TileKey(layer: layer.id.index, tile)
                 let number = state.pool.table.find(key)
                 let isPinned = number != .none && state.pool.table[number].flags.contains(.pinned)
                 #expect(isPinned == state.pins.contains(key))
@@ -132,10 +132,10 @@ import Testing
         // Together with those of the other layer, half of the limit is exceeded by what is pinned meanwhile.
         let row = (0..<32 - cache.statistics.memory.pinnedTiles).map { scene.tile($0, row: 9) }
         scene.meanwhile = {
-            try? cache.pin((0..<6).map { scene.tile($0, row: 10) }, of: other)
+            try? other.pin((0..<6).map { scene.tile($0, row: 10) })
             return true
         }
-        #expect(throws: TileCacheError.self) { try cache.pin(row, of: layer) }
+        #expect(throws: TileCacheError.self) { try layer.pin(row) }
     }
 
     /// Tiles without neighbours are a run each. Compared with each other, 200,000 take minutes.
@@ -152,15 +152,15 @@ import Testing
         let expected = TileCacheError.invalidConfiguration(
             "pinned tiles would take \(200_000 * 16_384) bytes, more than half of the limit"
         )
-        #expect(throws: expected) { try cache.pin(many, of: layer) }
-        #expect(throws: TileCacheError.self) { try cache.pin(layer, levels: level...level) }
-        try cache.pin(Array(many.prefix(32)), of: layer)
+        #expect(throws: expected) { try layer.pin(many) }
+        #expect(throws: TileCacheError.self) { try layer.pin(levels: level...level) }
+        try layer.pin(Array(many.prefix(32)))
         #expect(pinned(cache) == Set(many.prefix(32)))
-        cache.unpin(many, of: layer)
+        layer.unpin(many)
         #expect(pinned(cache).isEmpty)
-        try cache.pin(Array(many.prefix(20_000)), of: layer)
-        try cache.pin(Array(many[10_000..<30_000]), of: layer)
-        cache.unpin(Array(many[..<5000]), of: layer)
+        try layer.pin(Array(many.prefix(20_000)))
+        try layer.pin(Array(many[10_000..<30_000]))
+        layer.unpin(Array(many[..<5000]))
         #expect(pinned(cache) == Set(many[5000..<30_000]))
     }
 
@@ -168,7 +168,7 @@ import Testing
     @Test func aLowerLimitComesBeforePins() throws {
         let steps = StepScheduler.calm()
         let (cache, layer, _) = try make(steps, limit: .mebibytes(4))
-        try cache.pin(layer, levels: 2...3)
+        try layer.pin(levels: 2...3)
         #expect(steps.reaches { cache.statistics.memory.pinnedTiles == 80 })
         cache.byteLimit = .kibibytes(700)
         #expect(
@@ -184,15 +184,15 @@ import Testing
         let steps = StepScheduler.calm()
         let (cache, layer, source) = try make(steps)
         let tiles = (0..<30).map { TileCoordinate(level: 6, column: $0, row: 7) }
-        cache.prefetch(tiles + tiles + [TileCoordinate(level: 6, column: 99, row: 0)], of: layer)
-        #expect(steps.reaches { tiles.allSatisfy { cache.isResident($0, of: layer) } })
+        layer.prefetch(tiles + tiles + [TileCoordinate(level: 6, column: 99, row: 0)])
+        #expect(steps.reaches { tiles.allSatisfy { layer.isResident($0) } })
         #expect(source.loads.count == 30 && source.loads.values.allSatisfy { $0 == 1 })
         #expect(pinned(cache).isEmpty)
         #expect(steps.reaches { cache.core.lock.withLock { $0.asked.isEmpty && $0.pool.loads.count == 0 } })
         // Evicted tiles are not loaded again.
         cache.trim(to: .bytes(0))
         #expect(steps.reaches { cache.core.lock.withLock { !$0.planning.isQueued && !$0.planning.isMaking } })
-        #expect(source.loads.count == 30 && tiles.allSatisfy { !cache.isResident($0, of: layer) })
+        #expect(source.loads.count == 30 && tiles.allSatisfy { !layer.isResident($0) })
         let figures = cache.statistics
         #expect(figures.prefetches.started == 30)
         #expect(cache.core.lock.withLock { $0.pool.ledger[.views] } == 0)
@@ -212,10 +212,10 @@ import Testing
             )
         }
         for (layer, count) in zip(layers, [small, large]) {
-            cache.prefetch((0..<count).map { TileCoordinate(level: 4, column: $0 % 16, row: $0 / 16) }, of: layer)
+            layer.prefetch((0..<count).map { TileCoordinate(level: 4, column: $0 % 16, row: $0 / 16) })
         }
         let found = cache.core.lock.withLock { state in
-            layers.map { layer in state.asked.count { $0.key.layer == layer.index } }
+            layers.map { layer in state.asked.count { $0.key.layer == layer.id.index } }
         }
         #expect(found == expected)
     }
@@ -227,13 +227,13 @@ import Testing
         let source = QueuedSource()
         let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
         let tile = TileCoordinate(level: 6, column: 3, row: 4)
-        cache.prefetch([tile], of: layer)
+        layer.prefetch([tile])
         let first = try #require(source.taken(by: steps).first)
-        cache.invalidate(layer)
+        layer.invalidate()
         source.answer(first)
         let second = try #require(source.taken(by: steps).first)
         source.answer(second)
-        #expect(steps.reaches { cache.isResident(tile, of: layer) })
+        #expect(steps.reaches { layer.isResident(tile) })
         #expect(cache.statistics.loads.outdated == 1)
     }
 
@@ -250,12 +250,12 @@ import Testing
         let tiles = (0..<4000).map { TileCoordinate(level: 6, column: $0 % 64, row: $0 / 64) }
         let bytes = { cache.core.lock.withLock { $0.pool.ledger[.views] } }
         let before = bytes()
-        cache.prefetch(tiles, of: layer)
+        layer.prefetch(tiles)
         #expect(cache.core.lock.withLock { $0.asked.count } == 64)
         #expect(bytes() - before == 64 * MemoryLayout<AskedTile>.stride)
         let first = try #require(source.taken(by: steps).first)
         let needed = TileCoordinate(level: 6, column: 40, row: 60)
-        view.update(needing: [NeededTile(layer: layer, tile: needed)])
+        view.update(needing: [NeededTile(layer: layer.id, tile: needed)])
         #expect(steps.reaches { cache.core.lock.withLock { !$0.planning.isQueued && !$0.planning.isMaking } })
         source.answer(first)
         let second = try #require(source.taken(by: steps).first)
@@ -265,9 +265,9 @@ import Testing
         let third = try #require(source.taken(by: steps).first)
         third.fail(.permanent)
         #expect(steps.reaches { cache.statistics.loads.failed == 1 })
-        cache.prefetch([third.tile], of: layer)
+        layer.prefetch([third.tile])
         #expect(!cache.core.lock.withLock { $0.asked.contains { $0.key.coordinate == third.tile } })
-        cache.removeLayer(layer)
+        layer.remove()
         #expect(cache.core.lock.withLock { $0.asked.isEmpty })
     }
 }

@@ -114,7 +114,7 @@ private struct ServiceRun {
     let some: ServiceCase
     let cache: TileCache
     let contents: [RandomContent]
-    let ids: [LayerID]
+    let layers: [TileLayer]
     let view: TileView
 
     init(_ some: ServiceCase) throws {
@@ -136,7 +136,7 @@ private struct ServiceRun {
                 fails: layer.fails
             )
         }
-        ids = try zip(some.layers, contents).map { layer, content in
+        layers = try zip(some.layers, contents).map { layer, content in
             var options = LayerOptions(
                 format: layer.format,
                 isCompressible: layer.isCompressible,
@@ -153,7 +153,7 @@ private struct ServiceRun {
                 try cache.addLayer(RandomAsyncSource(content: content), pyramid: pyramid, options: options)
             }
         }
-        view = cache.makeView(layers: ids)
+        view = cache.makeView(layers: layers)
     }
 
     /// The failure; `nil` if there is none.
@@ -161,7 +161,7 @@ private struct ServiceRun {
         defer { cache.shutdown() }
         let pinned = some.pins ? pin() : 0
         if let problem = becomeSharp(pinned: pinned) { return problem }
-        if some.invalidates { for id in ids { cache.invalidate(id, keepsStale: some.holds) } }
+        if some.invalidates { for layer in layers { layer.invalidate(keepsStale: some.holds) } }
         if some.trims { cache.trim(to: .bytes(Self.highLimit / 64)) }
         if some.invalidates || some.trims, let problem = becomeSharp(pinned: 0) { return problem }
         if some.lowersLimit {
@@ -176,8 +176,8 @@ private struct ServiceRun {
     private func pin() -> Int {
         let look = some.views[some.views.count - 1]
         var count = 0
-        for (id, layer) in zip(ids, some.layers) where layer.synthesizedLevels == 0 && !layer.fails {
-            let world = layer.world
+        for (layer, made) in zip(layers, some.layers) where made.synthesizedLevels == 0 && !made.fails {
+            let world = made.world
             let level = world.idealLevel(scale: look.scale)
             let (width, height) = (look.width / look.scale / 2, look.height / look.scale / 2)
             let region = PixelRect(
@@ -187,7 +187,7 @@ private struct ServiceRun {
                 maxY: min(look.y + height / 2, world.height)
             )
             guard region.minX < region.maxX, region.minY < region.maxY else { continue }
-            guard (try? cache.pin(id, levels: level...level, region: region)) != nil else { continue }
+            guard (try? layer.pin(levels: level...level, region: region)) != nil else { continue }
             count += world.tiles(level).count { tile in
                 let table = world.levels[level]
                 let left = table.originX + Double(tile.column) * table.spanX
@@ -272,7 +272,7 @@ private struct ServiceRun {
         let now = cache.statistics
         if let problem = now.contradictions.first ?? contents.lazy.compactMap(\.problem).first { return problem }
         guard isSharp, let look else { return nil }
-        for index in ids.indices {
+        for index in layers.indices {
             if let problem = gap(in: frame, index, look) { return problem }
         }
         return nil
@@ -303,7 +303,7 @@ private struct ServiceRun {
     /// A point at which its own tile is not drawn though nothing is missing.
     private func gap(in frame: TileFrame, _ layer: Int, _ look: NaiveView) -> String? {
         let world = contents[layer].world
-        let own = frame.filter { $0.tile.identity.layer == ids[layer] }
+        let own = frame.filter { $0.tile.identity.layer == layers[layer].id }
         // If a share is too small, the needed tiles are of a coarser level: that of the drawn ones.
         guard view.shortfall.bytes == 0 else { return nil }
         let scene = PainterTests.Scene(world: world, view: look, drawable: [])

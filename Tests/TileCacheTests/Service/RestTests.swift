@@ -44,7 +44,7 @@ import Testing
         let far = ViewportDestination(viewport: ServiceSetup.viewport(3000, 3000), time: later)
         #expect(draw(next, destination: far) > 0)
         #expect(falls(asleepAt: next, for: 20))
-        cache.invalidate(layer)
+        layer.invalidate()
         #expect(eventually { view.frame().allSatisfy { !$0.tile.isStale } })
         #expect(falls(asleepAt: next, for: 20))
     }
@@ -84,7 +84,7 @@ import Testing
         for _ in 0..<2 { view.update(ServiceSetup.viewport(900, 900)) }
         scene.run()
         let now = scene.scheduler.now
-        let key = TileKey(layer: layer.index, TileCoordinate(level: 0, column: 0, row: 0))
+        let key = TileKey(layer: layer.id.index, TileCoordinate(level: 0, column: 0, row: 0))
         let prefetch = PlanEntry(key: key, value: 1, reason: .prefetch)
         for number in 0..<32 {
             let (isLacking, isPassed) = (number & 1 > 0, number & 2 > 0)

@@ -85,7 +85,7 @@ import Testing
             let levels = Dictionary(grouping: view.frame(), by: \.tile.identity.layer)
                 .mapValues { Set($0.map(\.tile.identity.tile.level)) }
             // Twenty tiles do not fit a tenth of 2 MiB, nine do.
-            #expect(levels == [free: [6], held: [5]])
+            #expect(levels == [free.id: [6], held.id: [5]])
         }
         #expect(view.shortfall.bytes > 0)
     }
@@ -119,7 +119,7 @@ import Testing
         let answers = Lock(0)
         let requests = (0..<8).map { column in
             let tile = TileCoordinate(level: 6, column: column, row: 63)
-            return cache.fetch(tile, of: layer, on: DispatchQueue(label: "test.requests")) { _ in
+            return layer.fetch(tile, on: DispatchQueue(label: "test.requests")) { _ in
                 answers.withLock { $0 += 1 }
             }
         }
@@ -154,10 +154,10 @@ import Testing
         let steps = StepScheduler.calm()
         let cache = try steps.cache(byteLimit: .mebibytes(2))
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
-        try cache.pin(layer, levels: 0...1)
+        try layer.pin(levels: 0...1)
         #expect(steps.reaches { cache.statistics.memory.pinnedTiles == 5 })
         #expect(cache.statistics.memory.pinned.bytes == 5 * 16_384)
-        cache.unpin(layer)
+        layer.unpin()
         #expect(cache.statistics.memory.pinned.bytes == 0)
     }
 

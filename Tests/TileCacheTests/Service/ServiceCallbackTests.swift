@@ -51,7 +51,7 @@ import Testing
         far.update(ServiceSetup.viewport(3000, 3000))
         // The whole world, then the quarter with the view in it, then a quarter that no view shows.
         let wanted = [(0, 0), (1, 0), (1, 1)].map { TileCoordinate(level: $0.0, column: $0.1, row: 0) }
-        other.update(needing: wanted.map { NeededTile(layer: layer, tile: $0, importance: 100) })
+        other.update(needing: wanted.map { NeededTile(layer: layer.id, tile: $0, importance: 100) })
         var kept: [TileRequest] = []
         #expect(
             eventually {

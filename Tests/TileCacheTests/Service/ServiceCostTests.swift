@@ -30,11 +30,11 @@ import Testing
         let tiles = (0..<held).map { TileCoordinate(level: 6, column: $0 % 64, row: $0 / 64) }
         for first in stride(from: 0, to: held, by: 400) {
             let part = tiles[first..<min(first + 400, held)]
-            view.update(needing: part.map { NeededTile(layer: layer, tile: $0) })
-            while !part.allSatisfy({ cache.isResident($0, of: layer) }) { service.advance(cache, by: 100_000_000) }
+            view.update(needing: part.map { NeededTile(layer: layer.id, tile: $0) })
+            while !part.allSatisfy({ layer.isResident($0) }) { service.advance(cache, by: 100_000_000) }
         }
         let pinned = PixelRect(minX: 0, minY: 0, maxX: 4096, maxY: Double(held / 128 * 64))
-        try cache.pin(layer, levels: 6...6, region: pinned)
+        try layer.pin(levels: 6...6, region: pinned)
         func state() -> (acquisitions: Int, steps: Int, evictions: Int) {
             cache.core.lock.withLock { state in
                 let evictions = state.pool.counters.tiers.removed.reduce(0, +)

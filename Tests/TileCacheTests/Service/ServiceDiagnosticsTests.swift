@@ -36,7 +36,7 @@ import Testing
         for tile in seen.tiles where tile.isNeeded {
             #expect(tile.state == (tile.tile.column == 9 ? .absent : .decoded))
         }
-        cache.invalidate(layer, region: PixelRect(minX: 512, minY: 512, maxX: 513, maxY: 513))
+        layer.invalidate(region: PixelRect(minX: 512, minY: 512, maxX: 513, maxY: 513))
         #expect(view.diagnostics().tiles.first { $0.tile == self.tile(8, 8) }?.state == .stale)
         source.open(8)
         #expect(

@@ -18,7 +18,7 @@ import Testing
             cache = try TileCache(configuration)
         }
 
-        func layer(_ number: Int, milliseconds: Int64, isBlocking: Bool) throws -> LayerID {
+        func layer(_ number: Int, milliseconds: Int64, isBlocking: Bool) throws -> TileLayer {
             try VirtualSource(service, layer: number, latency: milliseconds * ServiceFairnessTests.millisecond)
                 .add(to: cache, isBlocking: isBlocking)
         }
@@ -30,11 +30,11 @@ import Testing
             return (service.time - start) / ServiceFairnessTests.millisecond
         }
 
-        func resident(_ layer: LayerID) -> Int {
+        func resident(_ layer: TileLayer) -> Int {
             (26..<36).reduce(0) { count, row in
                 count
                     + (25..<38).count { column in
-                        cache.isResident(TileCoordinate(level: 6, column: column, row: row), of: layer)
+                        layer.isResident(TileCoordinate(level: 6, column: column, row: row))
                     }
             }
         }
@@ -85,11 +85,11 @@ import Testing
         view.update(Self.viewport)
         scene.service.advance(scene.cache, by: 300 * Self.millisecond)
         let tile = TileCoordinate(level: 6, column: 3, row: 3)
-        let fetch = scene.cache.fetch(tile, of: fast, on: DispatchQueue(label: "fetch")) { _ in }
-        let fetched = scene.time { scene.cache.isResident(tile, of: fast) }
+        let fetch = fast.fetch(tile, on: DispatchQueue(label: "fetch")) { _ in }
+        let fetched = scene.time { fast.isResident(tile) }
         #expect(fetched <= 412, "\(fetched) ms")
-        try scene.cache.pin([TileCoordinate(level: 2, column: 1, row: 1)], of: fast)
-        let pinned = scene.time { scene.cache.isResident(TileCoordinate(level: 2, column: 1, row: 1), of: fast) }
+        try fast.pin([TileCoordinate(level: 2, column: 1, row: 1)])
+        let pinned = scene.time { fast.isResident(TileCoordinate(level: 2, column: 1, row: 1)) }
         #expect(pinned <= 412, "\(pinned) ms")
         withExtendedLifetime((view, fetch)) {}
     }

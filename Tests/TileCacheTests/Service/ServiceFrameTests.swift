@@ -90,7 +90,7 @@ import Testing
         let cache = try steps.cache(byteLimit: .mebibytes(4))
         let source = PlainSource(absent: { $0.level == 6 })
         let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
-        try cache.pin(layer, levels: 0...2)
+        try layer.pin(levels: 0...2)
         let view = ServiceSetup.quiet(cache, [layer])
         view.update(ServiceSetup.viewport(1000, 1000))
         #expect(steps.reaches { view.frame().missingTileCount == 0 && cache.statistics.loads.finished == 21 })
@@ -247,13 +247,13 @@ import Testing
         let scene = try StillScene(tiles: 16, workers: 1) { $0.usesCompressedTier = true }
         let layer = try scene.cache.addLayer(LosingSource(level: 5), pyramid: scene.pyramid)
         let view = ServiceSetup.quiet(scene.cache, [layer])
-        let lost = NeededTile(layer: layer, tile: TileCoordinate(level: 5, column: 0, row: 0))
-        let cold = NeededTile(layer: layer, tile: scene.tile(0))
+        let lost = NeededTile(layer: layer.id, tile: TileCoordinate(level: 5, column: 0, row: 0))
+        let cold = NeededTile(layer: layer.id, tile: scene.tile(0))
         for list in [[lost, cold], [lost]] {
             view.update(needing: list)
             scene.run()
         }
-        #expect(scene.cache.demote(cold.tile, of: layer))
+        #expect(layer.demote(cold.tile))
         let isAsked = Lock(false)
         view.onTilesReady = { isAsked.withLock { $0 = true } }
         let core = scene.cache.core
@@ -278,7 +278,7 @@ import Testing
         let view = ServiceSetup.quiet(scene.cache, [layer])
         defer { withExtendedLifetime(view) {} }
         scene.need(0..<1, of: layer, view)
-        let key = TileKey(layer: layer.index, scene.tile(0))
+        let key = TileKey(layer: layer.id.index, scene.tile(0))
         let awaitsRoom = scene.cache.core.perform { state -> Bool? in
             let number = state.pool.table.find(key)
             let before = state.pool.table[number]

@@ -160,7 +160,7 @@ import Testing
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 1 << 20, worldHeight: 1 << 20, tileSize: 16_384)
         let layer = try cache.addLayer(PlainSource(), pyramid: pyramid, options: LayerOptions(format: .rgba16))
         let (tileBytes, isCompressible) = cache.core.lock.withLock { state in
-            (state.pool.layers[layer.index].tileBytes, state.pool.layers[layer.index].isCompressible)
+            (state.pool.layers[layer.id.index].tileBytes, state.pool.layers[layer.id.index].isCompressible)
         }
         #expect(tileBytes == 1 << 31 && !isCompressible)
     }
@@ -281,9 +281,9 @@ import Testing
         let cache = try steps.cache(byteLimit: .mebibytes(128), workers: 1)
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 64, worldHeight: 64, tileSize: 64)
         let source = PlainSource()
-        var last: LayerID?
+        var last: TileLayer?
         for _ in 0..<TileKey.layerLimit { last = try cache.addLayer(source, pyramid: pyramid) }
-        #expect(last?.index == 65_535)
+        #expect(last?.id.index == 65_535)
         #expect(throws: TileCacheError.invalidLayer("a cache holds 65536 layers at most")) {
             try cache.addLayer(source, pyramid: pyramid)
         }
@@ -292,7 +292,7 @@ import Testing
         let view = ServiceSetup.quiet(cache, [own])
         view.update(TileViewport(center: WorldPoint(x: 32, y: 32), width: 32, height: 32))
         #expect(steps.reaches { view.frame().missingTileCount == 0 })
-        #expect(view.frame().allSatisfy { $0.tile.identity.layer == own })
+        #expect(view.frame().allSatisfy { $0.tile.identity.layer == own.id })
     }
 
     @Test func timesMayBeAnything() throws {

@@ -15,7 +15,7 @@ import Testing
         view.update(small)
         #expect(eventually { source.inside == 1 })
         source.version = 1
-        cache.invalidate(layer)
+        layer.invalidate()
         source.open()
         #expect(eventually { source.inside == 1 && source.loads.values.first == 2 })
         #expect(view.frame().isEmpty)
@@ -37,7 +37,7 @@ import Testing
         #expect(eventually { view.frame().count == 1 })
         let held = view.frame()[0].tile.retained()
         source.version = 1
-        cache.invalidate(layer)
+        layer.invalidate()
         #expect(eventually { source.inside == 1 })
         let stale = view.frame()[0].tile
         #expect(stale.isStale)
@@ -66,8 +66,8 @@ import Testing
                 return TileCoordinate(level: level, column: dice.below(1 << level), row: dice.below(1 << level))
             }
         )
-        view.update(needing: layers.flatMap { layer in tiles.map { NeededTile(layer: layer, tile: $0) } })
-        #expect(steps.reaches { layers.allSatisfy { layer in tiles.allSatisfy { cache.isResident($0, of: layer) } } })
+        view.update(needing: layers.flatMap { layer in tiles.map { NeededTile(layer: layer.id, tile: $0) } })
+        #expect(steps.reaches { layers.allSatisfy { layer in tiles.allSatisfy { layer.isResident($0) } } })
         view.update(needing: [])
         let side = PortableMath.exp2(dice.nextUnit() * 13)
         let (x, y) = (dice.nextUnit() * 4600 - 300, dice.nextUnit() * 4600 - 300)
@@ -75,7 +75,7 @@ import Testing
         let isAligned = dice.oneIn(2)
         func place(_ value: Double) -> Double { isAligned ? (value / 64).rounded() * 64 : value }
         let region = PixelRect(minX: place(x), minY: place(y), maxX: place(x + side), maxY: place(y + side))
-        cache.invalidate(layers[0], region: region)
+        layers[0].invalidate(region: region)
         for tile in tiles {
             let overlaps = !pyramid.worldRectangle(of: tile).intersection(region).isEmpty
             let isStale = cache.core.lock.withLock { state in

@@ -20,6 +20,27 @@ import Testing
         #expect(view.frame().isEmpty)
     }
 
+    /// A layer, as a view, does not keep its cache at work. Its copies are the same layer.
+    @Test func aLayerOutlivesItsCacheWithoutWork() throws {
+        var cache: TileCache? = try TileCache(byteLimit: .mebibytes(4))
+        let source = PlainSource()
+        let layer = try cache!.addLayer(source, pyramid: try ServiceSetup.pyramid())
+        let view = ServiceSetup.quiet(cache!, [layer])
+        #expect(view.layers == [layer] && Set(view.layers + [layer]).count == 1)
+        cache = nil
+        let tile = TileCoordinate(level: 6, column: 0, row: 0)
+        layer.prefetch([tile])
+        try? layer.pin([tile])
+        guard case .removed? = layer.fetch(tile, { _ in }).outcome else {
+            Issue.record("the cache still works")
+            return
+        }
+        #expect(layer.placement(of: tile) == nil && !layer.isResident(tile))
+        layer.invalidate()
+        layer.remove()
+        #expect(source.loads.isEmpty)
+    }
+
     /// Counts of a view stay after its end.
     @Test func countsOutliveTheirViews() throws {
         let cache = try TileCache(byteLimit: .mebibytes(4))

@@ -33,31 +33,31 @@ import Testing
         #expect(cache.core.read { $0.codecs.count } == 0)
         let view = ServiceSetup.quiet(cache, [layer])
         for column in 0..<30 {
-            view.update(needing: [NeededTile(layer: layer, tile: TileCoordinate(level: 6, column: column, row: 0))])
+            view.update(needing: [NeededTile(layer: layer.id, tile: TileCoordinate(level: 6, column: column, row: 0))])
             #expect(steps.reaches { view.frame().missingTileCount == 0 }, "\(column): \(cache.statistics)")
         }
         #expect(cache.statistics.tiers.removals[.capacity] ?? 0 > 0 && cache.statistics.tiers.demotions == 0)
     }
 
     /// Single-colour tiles of 16 x 16 pixels. They take a slot of 4 KiB while they are decoded.
-    private func smallTiles(_ steps: StepScheduler, limit: ByteCount) throws -> (TileCache, LayerID) {
+    private func smallTiles(_ steps: StepScheduler, limit: ByteCount) throws -> (TileCache, TileLayer) {
         let cache = try steps.cache(byteLimit: limit, workers: 2)
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 65_536, worldHeight: 65_536, tileSize: 16)
         return (cache, try cache.addLayer(PlainSource(), pyramid: pyramid))
     }
 
-    private func list(_ layer: LayerID, _ count: Int, from first: Int = 0) -> [NeededTile] {
+    private func list(_ layer: TileLayer, _ count: Int, from first: Int = 0) -> [NeededTile] {
         (first..<first + count).map {
-            NeededTile(layer: layer, tile: TileCoordinate(level: 12, column: $0 % 4096, row: $0 / 4096))
+            NeededTile(layer: layer.id, tile: TileCoordinate(level: 12, column: $0 % 4096, row: $0 / 4096))
         }
     }
 
     /// Loads a number of tiles, a part at a time.
-    private func fill(_ steps: StepScheduler, _ cache: TileCache, _ view: TileView, _ layer: LayerID, _ count: Int) {
+    private func fill(_ steps: StepScheduler, _ cache: TileCache, _ view: TileView, _ layer: TileLayer, _ count: Int) {
         for first in stride(from: 0, to: count, by: 500) {
             let part = list(layer, min(500, count - first), from: first)
             view.update(needing: part)
-            #expect(steps.reaches { part.allSatisfy { cache.isResident($0.tile, of: layer) } })
+            #expect(steps.reaches { part.allSatisfy { layer.isResident($0.tile) } })
         }
     }
 
@@ -127,7 +127,7 @@ import Testing
         cache.byteLimit = .mebibytes(1)
         #expect(count() == 0)
         let view = ServiceSetup.quiet(cache, [layer])
-        view.update(needing: [NeededTile(layer: layer, tile: TileCoordinate(level: 8, column: 0, row: 0))])
+        view.update(needing: [NeededTile(layer: layer.id, tile: TileCoordinate(level: 8, column: 0, row: 0))])
         #expect(steps.reaches { view.frame().missingTileCount == 0 })
         #expect(cache.statistics.memory.used.bytes <= 1 << 20)
         cache.byteLimit = .mebibytes(64)
@@ -139,7 +139,7 @@ import Testing
         let cache = try StepScheduler.calm().cache(byteLimit: .mebibytes(64), workers: 2)
         let former = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
         let busy = cache.core.perform { $0.codecs.take() }
-        cache.removeLayer(former)
+        former.remove()
         _ = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
         cache.core.perform { $0.returnCodec(busy, wakes: 0) }
         let (idle, count, bytes) = cache.core.read { ($0.codecs.idle.count, $0.codecs.count, $0.pool.ledger[.codecs]) }
@@ -156,7 +156,7 @@ import Testing
         let plain = try cache.addLayer(PlainSource(), pyramid: pyramid, options: LayerOptions(isCompressible: false))
         func compressible() -> [Bool] {
             cache.core.lock.withLock { state in
-                [small, large, plain].map { state.pool.layers[$0.index].isCompressible }
+                [small, large, plain].map { state.pool.layers[$0.id.index].isCompressible }
             }
         }
         #expect(compressible() == [true, false, false])
@@ -164,7 +164,7 @@ import Testing
         #expect(compressible() == [true, true, false])
         let view = ServiceSetup.quiet(cache, [large])
         for column in 0..<40 {
-            view.update(needing: [NeededTile(layer: large, tile: TileCoordinate(level: 8, column: column, row: 0))])
+            view.update(needing: [NeededTile(layer: large.id, tile: TileCoordinate(level: 8, column: column, row: 0))])
             #expect(steps.reaches { view.frame().missingTileCount == 0 })
         }
         #expect(cache.statistics.memory.compressedTiles > 0)
@@ -179,7 +179,7 @@ import Testing
         let view = ServiceSetup.quiet(cache, [layer])
         view.update(
             needing: (0..<64).map {
-                NeededTile(layer: layer, tile: TileCoordinate(level: 4, column: $0 % 16, row: $0 / 16))
+                NeededTile(layer: layer.id, tile: TileCoordinate(level: 4, column: $0 % 16, row: $0 / 16))
             }
         )
         #expect(
@@ -219,14 +219,14 @@ import Testing
     @Test func pinsAreEnteredInStepsAndLoaded() throws {
         let steps = StepScheduler.calm()
         let (cache, layer) = try smallTiles(steps, limit: .mebibytes(16))
-        try cache.pin(layer, levels: 5...5)
+        try layer.pin(levels: 5...5)
         // 32 x 32 tiles: more than one plan holds.
         #expect(steps.reaches { cache.statistics.memory.pinnedTiles == 1024 }, "\(cache.statistics.memory.pinnedTiles)")
-        #expect(throws: TileCacheError.self) { try cache.pin(layer, levels: 12...12) }
+        #expect(throws: TileCacheError.self) { try layer.pin(levels: 12...12) }
         // Together with the first they would take more than half of the limit.
         let part = PixelRect(minX: 0, minY: 0, maxX: 40_960, maxY: 28_672)
-        #expect(throws: TileCacheError.self) { try cache.pin(layer, levels: 6...6, region: part) }
-        cache.unpin(layer)
+        #expect(throws: TileCacheError.self) { try layer.pin(levels: 6...6, region: part) }
+        layer.unpin()
         #expect(cache.statistics.memory.pinnedTiles == 0)
         #expect(cache.core.lock.withLock { $0.pins.isEmpty && $0.pool.table.lists.count(of: .pinned) == 0 })
     }

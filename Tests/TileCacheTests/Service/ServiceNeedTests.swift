@@ -11,10 +11,10 @@ import Testing
         let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
         let view = ServiceSetup.quiet(cache, [layer])
         let tiles = [(3, Float(1)), (5, 9), (4, 5)].map {
-            NeededTile(layer: layer, tile: TileCoordinate(level: $0.0, column: 1, row: 1), importance: $0.1)
+            NeededTile(layer: layer.id, tile: TileCoordinate(level: $0.0, column: 1, row: 1), importance: $0.1)
         }
         view.update(ServiceSetup.viewport(1000, 1000))
-        view.update(needing: tiles + [NeededTile(layer: layer, tile: TileCoordinate(level: 3, column: 99, row: 0))])
+        view.update(needing: tiles + [NeededTile(layer: layer.id, tile: TileCoordinate(level: 3, column: 99, row: 0))])
         var asked: [Int] = []
         #expect(
             steps.reaches {
@@ -43,7 +43,7 @@ import Testing
         view.update(
             needing: wishes.map {
                 NeededTile(
-                    layer: layers[$0.layer],
+                    layer: layers[$0.layer].id,
                     tile: TileCoordinate(level: 4, column: $0.column, row: 1),
                     importance: $0.importance
                 )
@@ -116,7 +116,7 @@ import Testing
         )
         #expect(
             eventually {
-                pyramid.neededTiles(under: there, at: 6).allSatisfy { cache.isResident($0, of: layer) }
+                pyramid.neededTiles(under: there, at: 6).allSatisfy { layer.isResident($0) }
             }
         )
         view.update(there)
@@ -149,7 +149,7 @@ import Testing
         let cache = try steps.cache(byteLimit: .mebibytes(4))
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
         let view = ServiceSetup.quiet(cache, [layer])
-        let tiles = (0..<3).map { NeededTile(layer: layer, tile: TileCoordinate(level: 3, column: $0, row: 1)) }
+        let tiles = (0..<3).map { NeededTile(layer: layer.id, tile: TileCoordinate(level: 3, column: $0, row: 1)) }
         view.update(needing: tiles)
         #expect(steps.reaches { view.frame().missingTileCount == 0 && view.frame().count == 3 })
         #expect(view.frame().allSatisfy { $0.isExact })
@@ -164,7 +164,7 @@ import Testing
         let layer = try cache.addLayer(PlainSource(), pyramid: pyramid)
         let view = ServiceSetup.quiet(cache, [layer])
         view.update(
-            needing: (0..<4).map { NeededTile(layer: layer, tile: TileCoordinate(level: 0, column: $0, row: 0)) }
+            needing: (0..<4).map { NeededTile(layer: layer.id, tile: TileCoordinate(level: 0, column: $0, row: 0)) }
         )
         #expect(steps.reaches { view.frame().missingTileCount == 0 })
         #expect(

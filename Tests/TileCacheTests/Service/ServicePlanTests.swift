@@ -64,7 +64,7 @@ import Testing
             return try cache.addLayer(PlainSource(), pyramid: pyramid)
         }
         if removesLargest {
-            cache.removeLayer(layers[0])
+            layers[0].remove()
             _ = steps.runAll()
         }
         let notes = CapacityNotes.Notes()

@@ -81,7 +81,7 @@ import Testing
         let late = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
         let other = ServiceSetup.quiet(cache, [plain])
         other.update(
-            needing: (0..<2).map { NeededTile(layer: plain, tile: TileCoordinate(level: 6, column: $0, row: 0)) }
+            needing: (0..<2).map { NeededTile(layer: plain.id, tile: TileCoordinate(level: 6, column: $0, row: 0)) }
         )
         #expect(steps.reaches { other.frame().missingTileCount == 0 })
         // Both tiles that the limit allows are held.
@@ -90,7 +90,7 @@ import Testing
         other.update(needing: [])
         let view = ServiceSetup.quiet(cache, [late])
         let tile = TileCoordinate(level: 6, column: 9, row: 9)
-        view.update(needing: [NeededTile(layer: late, tile: tile)])
+        view.update(needing: [NeededTile(layer: late.id, tile: tile)])
         var requests: [TileRequest] = []
         func next() -> Bool {
             requests = []
@@ -104,7 +104,7 @@ import Testing
         held = []
         try #require(next())
         source.answer(requests[0])
-        #expect(steps.reaches { cache.isResident(tile, of: late) })
+        #expect(steps.reaches { late.isResident(tile) })
     }
 
     /// A list that exceeds the limit costs no more than one that fits. The rest is reported.
@@ -114,7 +114,7 @@ import Testing
         let layer = try cache.addLayer(QueuedSource(), pyramid: pyramid)
         let view = ServiceSetup.quiet(cache, [layer])
         let tiles = (0..<200).flatMap { row in
-            (0..<200).map { NeededTile(layer: layer, tile: TileCoordinate(level: 8, column: $0, row: row)) }
+            (0..<200).map { NeededTile(layer: layer.id, tile: TileCoordinate(level: 8, column: $0, row: row)) }
         }
         view.update(needing: tiles)
         let (entries, needed) = cache.core.lock.withLock { state -> ([EntryID], Int) in
@@ -131,11 +131,11 @@ import Testing
     }
 
     /// As many tiles as the limit holds beside lists and table, in rows of 16.
-    private func fullList(_ cache: TileCache, _ layer: LayerID, fromRow row: Int) -> [NeededTile] {
-        let bytes = cache.core.lock.withLock { $0.pool.attainableBytes(ofLayer: layer.index) }
+    private func fullList(_ cache: TileCache, _ layer: TileLayer, fromRow row: Int) -> [NeededTile] {
+        let bytes = cache.core.lock.withLock { $0.pool.attainableBytes(ofLayer: layer.id.index) }
         let tileBytes = 1 << 14 + PoolState.bytesPerNeed + MemoryLayout<Entry>.stride
         return (0..<(bytes - 6 * MemoryRegion.systemPageBytes) / tileBytes).map {
-            NeededTile(layer: layer, tile: TileCoordinate(level: 6, column: $0 % 16, row: row + $0 / 16))
+            NeededTile(layer: layer.id, tile: TileCoordinate(level: 6, column: $0 % 16, row: row + $0 / 16))
         }
     }
 
@@ -146,11 +146,11 @@ import Testing
         let cache = try steps.cache(byteLimit: .mebibytes(1), workers: 2)
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
         let view = ServiceSetup.quiet(cache, [layer])
-        try cache.pin(layer, levels: 0...2)
+        try layer.pin(levels: 0...2)
         view.update(needing: fullList(cache, layer, fromRow: 0))
         #expect(steps.reaches { lacksRoom(cache) && cache.statistics.loadsInFlight == 0 })
         #expect(view.frame().missingTileCount > 10)
-        cache.unpin(layer)
+        layer.unpin()
         #expect(steps.reaches { view.frame().missingTileCount == 0 }, "\(view.frame().missingTileCount) missing")
     }
 
@@ -160,13 +160,13 @@ import Testing
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
         let view = ServiceSetup.quiet(cache, [layer])
         let lent = (0..<4).map { TileCoordinate(level: 6, column: 40, row: 40 + $0) }
-        view.update(needing: lent.map { NeededTile(layer: layer, tile: $0) })
-        #expect(steps.reaches { lent.allSatisfy { cache.isResident($0, of: layer) } })
+        view.update(needing: lent.map { NeededTile(layer: layer.id, tile: $0) })
+        #expect(steps.reaches { lent.allSatisfy { layer.isResident($0) } })
         let list = fullList(cache, layer, fromRow: 0)
-        let missing = { list.count { !cache.isResident($0.tile, of: layer) } }
-        let wasLent: Void?? = cache.withTile(lent[0], of: layer) { _ in
-            cache.withTile(lent[1], of: layer) { _ in
-                _ = cache.withTile(lent[2], of: layer) { _ in
+        let missing = { list.count { !layer.isResident($0.tile) } }
+        let wasLent: Void?? = layer.withTile(lent[0]) { _ in
+            layer.withTile(lent[1]) { _ in
+                _ = layer.withTile(lent[2]) { _ in
                     view.update(needing: list)
                     #expect(steps.reaches { lacksRoom(cache) && cache.statistics.loadsInFlight == 0 })
                     #expect(missing() > 0)
@@ -211,7 +211,7 @@ import Testing
                 let entries = cache.core.lock.withLock { $0.views[0]?.model.layers[0].needs.entries ?? [] }
                 #expect(entries.count == list.count && !entries.contains(.none), "\(kibibytes) KiB")
                 // The larger table has taken the room of some.
-                #expect(steps.reaches { list.count { cache.isResident($0.tile, of: layer) } > list.count - 5 })
+                #expect(steps.reaches { list.count { layer.isResident($0.tile) } > list.count - 5 })
             }
         }
     }
@@ -237,9 +237,9 @@ import Testing
                 for _ in 0..<2 { scheduler.runOne() }
             }
             let needed = try ServiceSetup.pyramid().neededTiles(under: last, at: 6)
-            if !needed.allSatisfy({ scene.cache.isResident($0, of: layer) }) { timesLeftOut += 1 }
+            if !needed.allSatisfy({ layer.isResident($0) }) { timesLeftOut += 1 }
             #expect(scheduler.settle(atMost: 1000))
-            #expect(needed.allSatisfy { scene.cache.isResident($0, of: layer) }, "\(pixels) pixels, \(milliseconds) ms")
+            #expect(needed.allSatisfy { layer.isResident($0) }, "\(pixels) pixels, \(milliseconds) ms")
         }
         #expect(timesLeftOut > 0)
     }

@@ -112,8 +112,8 @@ import Testing
         }
         let place = ServiceSetup.viewport(2000, 2000)
         let pyramid = try ServiceSetup.pyramid()
-        try cache.pin((0..<elsewhere).map { TileCoordinate(level: 6, column: $0, row: 7) }, of: layers[1])
-        try cache.pin(Array(pyramid.neededTiles(under: place, at: 6).prefix(shown)), of: layers[0])
+        try layers[1].pin((0..<elsewhere).map { TileCoordinate(level: 6, column: $0, row: 7) })
+        try layers[0].pin(Array(pyramid.neededTiles(under: place, at: 6).prefix(shown)))
         let view = ServiceSetup.quiet(cache, [layers[0]])
         draw(200, every: 10_000_000, of: view, cache, service) { _ in place }
         #expect(view.frame().missingTileCount == 0, "\(cache.statistics)")
@@ -123,7 +123,7 @@ import Testing
         let count = service.requests.count
         draw(200, every: 10_000_000, of: view, cache, service) { _ in place }
         #expect(service.requests.count == count)
-        if removesLayer { cache.removeLayer(layers[1]) } else { layers.forEach { cache.unpin($0) } }
+        if removesLayer { layers[1].remove() } else { layers.forEach { $0.unpin() } }
         draw(200, every: 10_000_000, of: view, cache, service) { _ in place }
         #expect(view.frame().missingTileCount == 0 && view.neededTileCount == 20 && view.shortfall.bytes == 0)
     }
@@ -186,7 +186,7 @@ import Testing
         let tiles = try ServiceSetup.pyramid().neededTiles(under: ServiceSetup.viewport(2000, 2000), at: 6)
         let held = HeldFrame()
         draw(300, every: 10_000_000, of: view, cache, service, holding: held) { _ in
-            view.update(needing: tiles.map { NeededTile(layer: layer, tile: $0) })
+            view.update(needing: tiles.map { NeededTile(layer: layer.id, tile: $0) })
             return nil
         }
         let frame = try #require(held.frame)
@@ -270,7 +270,7 @@ import Testing
             self.draw(frames, every: 16_666_667, of: view, cache, service, holding: held) { frame in
                 guard namesTiles else { return place(first + frame) }
                 let tiles = pyramid.neededTiles(under: place(first + frame), at: 6)
-                view.update(needing: layers.flatMap { id in tiles.map { NeededTile(layer: id, tile: $0) } })
+                view.update(needing: layers.flatMap { layer in tiles.map { NeededTile(layer: layer.id, tile: $0) } })
                 return nil
             }
         }

@@ -81,7 +81,7 @@ import Testing
         let layer = try cache.addLayer(source, pyramid: pyramid, options: LayerOptions(synthesizedLevels: made))
         let view = ServiceSetup.quiet(cache, [layer])
         let tile = TileCoordinate(level: 0, column: 0, row: 0)
-        view.update(needing: [NeededTile(layer: layer, tile: tile)])
+        view.update(needing: [NeededTile(layer: layer.id, tile: tile)])
         let requests = source.taken()
         #expect(requests.first?.tile.level == made)
         let answer = Lock<Bool?>(nil)
@@ -110,7 +110,7 @@ import Testing
         }
         let tile = try #require(look(32))
         _ = look(2080)
-        #expect(cache.demote(tile, of: layer))
+        #expect(layer.demote(tile))
         view.update(TileViewport(center: WorldPoint(x: 32, y: 32), width: 32, height: 32))
         #expect(eventually { source.decodes.count == 1 })
         #expect(!cache.shutdown(timeout: .nanoseconds(Self.short)))

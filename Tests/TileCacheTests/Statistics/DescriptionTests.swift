@@ -52,13 +52,13 @@ import Testing
         #expect("\(frame)" == "tiles: 2 exact, 1 absent, 1 failed for good")
         let expected = [
             UnavailableTile(
-                layer: layer,
+                layer: layer.id,
                 tile: TileCoordinate(level: 6, column: 0, row: 0),
                 worldRectangle: PixelRect(minX: 0, minY: 0, maxX: 64, maxY: 64),
                 cause: .absent
             ),
             UnavailableTile(
-                layer: layer,
+                layer: layer.id,
                 tile: TileCoordinate(level: 6, column: 1, row: 0),
                 worldRectangle: PixelRect(minX: 64, minY: 0, maxX: 128, maxY: 64),
                 cause: .failed

@@ -16,7 +16,7 @@ enum ServiceSetup {
     }
 
     /// A view without prefetch, so that a test knows which tiles load.
-    static func quiet(_ cache: TileCache, _ layers: [LayerID]) -> TileView {
+    static func quiet(_ cache: TileCache, _ layers: [TileLayer]) -> TileView {
         cache.makeView(layers: layers, selection: TileLevelSelection(), policy: { NoPrefetch() })
     }
 

@@ -171,7 +171,7 @@ final class VirtualSource: BlockingTileSource, TileSource {
         isBlocking: Bool,
         tileSize: Int = 64,
         maximumShare: Double = 1
-    ) throws -> LayerID {
+    ) throws -> TileLayer {
         let side = ServiceSetup.world
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: side, worldHeight: side, tileSize: tileSize)
         let options = LayerOptions(maximumShare: maximumShare)

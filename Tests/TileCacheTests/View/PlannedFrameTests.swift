@@ -137,7 +137,7 @@ import Testing
         // From 772 + 60 on the first column does not show.
         let changes = (0..<8).map { _ in isPlanned() }
         #expect(x == 960 && changes[7])
-        let key = TileKey(layer: layer.index, TileCoordinate(level: 0, column: 0, row: 0))
+        let key = TileKey(layer: layer.id.index, TileCoordinate(level: 0, column: 0, row: 0))
         let refused = PlanEntry(key: key, value: 1, reason: .prefetch)
         while isPlanned() {}
         scene.cache.core.lock.withLock { _ = $0.pool.queue.passForRoom(refused, hasShares: false, isFull: false) }

@@ -52,7 +52,7 @@ final class StoredRun {
     let store: TileDiskStore
     let source: HTTPTileSource
     let cache: TileCache
-    let layer: LayerID
+    let layer: TileLayer
     let view: TileView
     private let side: Double
     /// Folder of the store, kept as long as the run.

@@ -87,14 +87,14 @@ public struct OpenWorld: Sendable {
     public let contents: PixelRect?
     /// Format of the tiles: four bytes a pixel, straight alpha.
     public let options: LayerOptions
-    let addLayer: @Sendable (TileCache, [any TileStore]) throws(TileCacheError) -> LayerID
+    let addLayer: @Sendable (TileCache, [any TileStore]) throws(TileCacheError) -> TileLayer
 
     init(
         name: String,
         pyramid: TilePyramid,
         contents: PixelRect? = nil,
         options: LayerOptions,
-        addLayer: @escaping @Sendable (TileCache, [any TileStore]) throws(TileCacheError) -> LayerID
+        addLayer: @escaping @Sendable (TileCache, [any TileStore]) throws(TileCacheError) -> TileLayer
     ) {
         (self.name, self.pyramid, self.contents) = (name, pyramid, contents)
         (self.options, self.addLayer) = (options, addLayer)
@@ -118,7 +118,7 @@ public struct OpenWorld: Sendable {
     /// Adds the world to a cache.
     ///
     /// - Parameter stores: Tiers below memory, nearest first. Default: none.
-    public func add(to cache: TileCache, stores: [any TileStore] = []) throws(TileCacheError) -> LayerID {
+    public func add(to cache: TileCache, stores: [any TileStore] = []) throws(TileCacheError) -> TileLayer {
         try addLayer(cache, stores)
     }
 }

@@ -35,7 +35,7 @@ final class Session {
     /// A view with a cache of its own.
     private struct Pane {
         let cache: TileCache
-        let layer: LayerID
+        let layer: TileLayer
         let view: TileView
         var figures: PaneFigures
     }
@@ -234,11 +234,11 @@ final class Session {
     }
 
     /// Pins as many of the coarsest levels as the limit allows.
-    private static func pin(_ world: OpenWorld, _ layer: LayerID, in cache: TileCache) {
-        cache.unpin(layer)
+    private static func pin(_ world: OpenWorld, _ layer: TileLayer, in cache: TileCache) {
+        layer.unpin()
         let count = MemoryKeys.pinnedLevels(of: world.pyramid, options: world.options, limit: cache.byteLimit)
         // Pins are optional: without them more tiles are missing at first.
-        if count > 0 { try? cache.pin(layer, levels: 0...count - 1) }
+        if count > 0 { try? layer.pin(levels: 0...count - 1) }
     }
 
     // MARK: Output

@@ -10,7 +10,7 @@ final class ExploredRun: @unchecked Sendable {
     private let scheduler: StepScheduler
     private let faults: ExploredFaults
     private var cache: TileCache?
-    private var layers: [(id: LayerID, pyramid: TilePyramid)] = []
+    private var layers: [(own: TileLayer, pyramid: TilePyramid)] = []
     private var renderers: [ExploredRenderer] = []
     private var held: [TileFrame] = []
     private let fullLimit: Int
@@ -80,13 +80,13 @@ final class ExploredRun: @unchecked Sendable {
             choosePlace()
             for renderer in renderers { look(renderer) }
         case 42..<46: if let renderer { draw(renderer) }
-        case 46..<60: compress(layer.id, layer.pyramid, cache)
+        case 46..<60: compress(layer.own, layer.pyramid, cache)
         case 60..<62: damage(cache)
         case 62..<67: cache.byteLimit = .bytes(fullLimit / 4 * (1 + scheduler.below(4)))
         case 67..<70: cache.trim(to: .bytes(scheduler.below(fullLimit)))
-        case 70..<74: try? cache.pin(layer.id, levels: 0...scheduler.below(2))
-        case 74..<76: cache.unpin(layer.id)
-        case 76..<82: cache.invalidate(layer.id, region: region(), keepsStale: scheduler.chance(60))
+        case 70..<74: try? layer.own.pin(levels: 0...scheduler.below(2))
+        case 74..<76: layer.own.unpin()
+        case 76..<82: layer.own.invalidate(region: region(), keepsStale: scheduler.chance(60))
         case 82..<86: if renderers.count < 4 { makeRenderer(of: cache) }
         case 86..<89: if renderers.count > 1 { renderers.removeFirst().close() }
         case 89..<91: try? addLayer(to: cache)
@@ -137,7 +137,7 @@ final class ExploredRun: @unchecked Sendable {
         let blocking = ExploredBlockingSource(layer: number, faults: faults)
         let source: any BlockingTileSource =
             scheduler.chance(50) ? blocking : ExploredEncodedSource(plain: blocking)
-        let id =
+        let own =
             isBlocking
             ? try cache.addLayer(source, pyramid: pyramid, options: options)
             : try cache.addLayer(
@@ -145,12 +145,12 @@ final class ExploredRun: @unchecked Sendable {
                 pyramid: pyramid,
                 options: options
             )
-        layers.append((id, pyramid))
+        layers.append((own, pyramid))
     }
 
     private func makeRenderer(of cache: TileCache) {
-        let ids = layers.map(\.id).filter { _ in scheduler.chance(70) }
-        let layers = ids.isEmpty ? [self.layers[0].id] : ids
+        let some = layers.map(\.own).filter { _ in scheduler.chance(70) }
+        let layers = some.isEmpty ? [self.layers[0].own] : some
         let view =
             scheduler.chance(75)
             ? ServiceSetup.quiet(cache, layers) : cache.makeView(layers: layers)
@@ -185,7 +185,7 @@ final class ExploredRun: @unchecked Sendable {
         renderer.view?.update(
             needing: (0..<4).map { _ in
                 NeededTile(
-                    layer: layer.id,
+                    layer: layer.own.id,
                     tile: TileCoordinate(level: level, column: scheduler.below(side), row: scheduler.below(side))
                 )
             }
@@ -200,11 +200,11 @@ final class ExploredRun: @unchecked Sendable {
         check(frame)
     }
 
-    private func compress(_ layer: LayerID, _ pyramid: TilePyramid, _ cache: TileCache) {
+    private func compress(_ layer: TileLayer, _ pyramid: TilePyramid, _ cache: TileCache) {
         for (level, size) in pyramid.levels.enumerated() {
             for tile in TileRange(level: level, columns: 0..<size.columns, rows: 0..<size.rows)
-            where scheduler.chance(80) && cache.isResident(tile, of: layer) {
-                _ = cache.demote(tile, of: layer)
+            where scheduler.chance(80) && layer.isResident(tile) {
+                _ = layer.demote(tile)
             }
         }
     }
@@ -266,7 +266,7 @@ final class ExploredRun: @unchecked Sendable {
         faults.calm()
         letGo()
         if let cache, !isOver {
-            for layer in layers { cache.unpin(layer.id) }
+            for layer in layers { layer.own.unpin() }
             cache.byteLimit = .bytes(fullLimit)
         }
         let isPinned = cache?.core.read { state in

@@ -28,13 +28,13 @@ import Testing
 
     private struct Silent {
         let source: QueuedSource
-        let layer: LayerID
+        let layer: TileLayer
     }
 
     /// One worker, and a view of layers that do not answer and of one that does, whose tile is needed last.
     private func scene(
         silentLayers: Int
-    ) throws -> (scene: StillScene, silent: [Silent], plain: LayerID, view: TileView) {
+    ) throws -> (scene: StillScene, silent: [Silent], plain: TileLayer, view: TileView) {
         let scene = try StillScene(tiles: 64, workers: 1) { $0.stuckLoadTime = .milliseconds(20) }
         let silent = try (0..<silentLayers).map { _ in
             let source = QueuedSource()
@@ -44,8 +44,8 @@ import Testing
         let view = ServiceSetup.quiet(scene.cache, silent.map(\.layer) + [plain])
         view.update(
             needing: silent.flatMap { silent in
-                (0..<2).map { NeededTile(layer: silent.layer, tile: scene.tile($0), importance: 2) }
-            } + [NeededTile(layer: plain, tile: scene.tile(0))]
+                (0..<2).map { NeededTile(layer: silent.layer.id, tile: scene.tile($0), importance: 2) }
+            } + [NeededTile(layer: plain.id, tile: scene.tile(0))]
         )
         look(scene)
         return (scene, silent, plain, view)
@@ -77,15 +77,15 @@ import Testing
                 return .pixels
             }
             scene.run()
-            view.update(needing: [NeededTile(layer: plain, tile: scene.tile(0))])
+            view.update(needing: [NeededTile(layer: plain.id, tile: scene.tile(0))])
             scene.run()
             #expect(scene.resident(0..<1, of: plain) == 1)
-            #expect(core.read { $0.pool.layers[slow.index].stuckRequests } == 1)
+            #expect(core.read { $0.pool.layers[slow.id.index].stuckRequests } == 1)
         }
-        view.update(needing: [NeededTile(layer: slow, tile: scene.tile(0))])
+        view.update(needing: [NeededTile(layer: slow.id, tile: scene.tile(0))])
         scene.run()
         #expect(source.whileAsked == nil && scene.resident(0..<1, of: slow) == 1)
-        let (roster, stuck) = core.read { ($0.workers, $0.pool.layers[slow.index].stuckRequests) }
+        let (roster, stuck) = core.read { ($0.workers, $0.pool.layers[slow.id.index].stuckRequests) }
         #expect(roster.idle.count == 1 && roster.spare.count == 15 && roster.surplus == 0 && stuck == 0)
     }
 }

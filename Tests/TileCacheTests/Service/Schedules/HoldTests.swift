@@ -11,7 +11,7 @@ import Testing
         static let count = 4096
         let scene: StillScene
         let pyramid: TilePyramid
-        let layer: LayerID
+        let layer: TileLayer
         /// A view that a test draws while the others make way.
         let view: TileView
 
@@ -26,7 +26,7 @@ import Testing
             view = ServiceSetup.quiet(scene.cache, [layer])
             for first in stride(from: 0, to: Self.count, by: 512) {
                 filler.update(
-                    needing: (first..<first + 512).map { NeededTile(layer: layer, tile: Self.tile($0)) }
+                    needing: (first..<first + 512).map { NeededTile(layer: layer.id, tile: Self.tile($0)) }
                 )
                 _ = scene.scheduler.runAll(atMost: 200_000)
             }
@@ -52,7 +52,7 @@ import Testing
             scene.meanwhile = { [unowned self] in
                 number += 1
                 view.update(
-                    needing: (0..<8).map { NeededTile(layer: layer, tile: Self.tile(8000 + 8 * number + $0)) }
+                    needing: (0..<8).map { NeededTile(layer: layer.id, tile: Self.tile(8000 + 8 * number + $0)) }
                 )
                 _ = view.frame()
                 while scene.scheduler.random.next() % 4 > 0, scene.scheduler.runOne() {}
@@ -99,7 +99,7 @@ import Testing
     @Test(arguments: [false, true]) func anInvalidation(keepsStale: Bool) throws {
         let crowd = try Crowd()
         let drawn = crowd.drawOften()
-        crowd.scene.cache.invalidate(crowd.layer, keepsStale: keepsStale)
+        crowd.layer.invalidate(keepsStale: keepsStale)
         #expect(drawn.count > 10)
         crowd.scene.meanwhile = nil
         #expect(crowd.scene.scheduler.runAll(atMost: 200_000))
@@ -109,7 +109,7 @@ import Testing
     @Test func aRemoval() throws {
         let crowd = try Crowd()
         let drawn = crowd.drawOften()
-        crowd.scene.cache.removeLayer(crowd.layer)
+        crowd.layer.remove()
         #expect(drawn.count > 10)
         crowd.scene.meanwhile = nil
         #expect(crowd.scene.scheduler.runAll(atMost: 200_000))
@@ -123,13 +123,13 @@ import Testing
         let ended = Crowd.Counter()
         let queue = DispatchQueue(label: "requests")
         let fetches = (0..<1000).map { number in
-            crowd.scene.cache.fetch(Crowd.tile(9000 + number), of: crowd.layer, on: queue) { _ in ended.count += 1 }
+            crowd.layer.fetch(Crowd.tile(9000 + number), on: queue) { _ in ended.count += 1 }
         }
         crowd.forget()
         if byShutdown {
             _ = crowd.scene.cache.shutdown(timeout: .zero)
         } else {
-            crowd.scene.cache.removeLayer(crowd.layer)
+            crowd.layer.remove()
         }
         #expect(crowd.scene.scheduler.runAll(atMost: 200_000))
         #expect(ended.count == 1000)
@@ -146,28 +146,28 @@ import Testing
         let view = ServiceSetup.quiet(crowd.scene.cache, [large])
         let drawn = crowd.drawOften()
         view.update(
-            needing: [NeededTile(layer: large, tile: TileCoordinate(level: 2, column: 1, row: 1))]
+            needing: [NeededTile(layer: large.id, tile: TileCoordinate(level: 2, column: 1, row: 1))]
         )
         #expect(crowd.scene.scheduler.runAll(atMost: 200_000))
         crowd.scene.meanwhile = nil
         #expect(crowd.scene.scheduler.runAll(atMost: 200_000))
         #expect(drawn.count > 5)
-        #expect(crowd.scene.cache.isResident(TileCoordinate(level: 2, column: 1, row: 1), of: large))
+        #expect(large.isResident(TileCoordinate(level: 2, column: 1, row: 1)))
         #expect(crowd.longest <= Self.most, "\(crowd.longest) steps")
     }
 
     /// A slot in place of a thousand that are not used.
     @Test func aLargeTileInPlaceOfUnusedMemory() throws {
         let crowd = try Crowd()
-        crowd.scene.cache.invalidate(crowd.layer, keepsStale: false)
+        crowd.layer.invalidate(keepsStale: false)
         #expect(crowd.scene.scheduler.runAll(atMost: 200_000) && crowd.resident == 0)
         crowd.forget()
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 4096, worldHeight: 4096, tileSize: 1024)
         let large = try crowd.scene.cache.addLayer(PlainSource(), pyramid: pyramid)
         let view = ServiceSetup.quiet(crowd.scene.cache, [large])
-        view.update(needing: [NeededTile(layer: large, tile: TileCoordinate(level: 2, column: 1, row: 1))])
+        view.update(needing: [NeededTile(layer: large.id, tile: TileCoordinate(level: 2, column: 1, row: 1))])
         #expect(crowd.scene.scheduler.runAll(atMost: 200_000))
-        #expect(crowd.scene.cache.isResident(TileCoordinate(level: 2, column: 1, row: 1), of: large))
+        #expect(large.isResident(TileCoordinate(level: 2, column: 1, row: 1)))
         #expect(crowd.longest <= Self.most, "\(crowd.longest) steps")
     }
 
@@ -178,10 +178,10 @@ import Testing
         let large = try crowd.scene.cache.addLayer(PromptSource(), pyramid: pyramid)
         let view = ServiceSetup.quiet(crowd.scene.cache, [large])
         view.update(
-            needing: [NeededTile(layer: large, tile: TileCoordinate(level: 2, column: 1, row: 1))]
+            needing: [NeededTile(layer: large.id, tile: TileCoordinate(level: 2, column: 1, row: 1))]
         )
         #expect(crowd.scene.scheduler.runAll(atMost: 200_000))
-        #expect(crowd.scene.cache.isResident(TileCoordinate(level: 2, column: 1, row: 1), of: large))
+        #expect(large.isResident(TileCoordinate(level: 2, column: 1, row: 1)))
         #expect(crowd.longest <= Self.most, "\(crowd.longest) steps")
         #expect(crowd.scene.cache.statistics.loads.refused == 0)
     }

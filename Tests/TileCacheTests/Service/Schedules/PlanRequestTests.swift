@@ -11,11 +11,11 @@ import Testing
         let view = ServiceSetup.quiet(scene.cache, [layer])
         defer { withExtendedLifetime(view) {} }
         let pinned = (20..<24).map { scene.tile($0) }
-        try scene.cache.pin(pinned, of: layer)
+        try layer.pin(pinned)
         #expect(scene.run() && scene.resident(20..<24, of: layer) == 4)
         scene.need(0..<6, of: layer, view)
         #expect(scene.isShort && scene.resident(0..<6, of: layer) == 4)
-        scene.cache.unpin(pinned, of: layer)
+        layer.unpin(pinned)
         #expect(scene.run() && scene.resident(0..<6, of: layer) == 6)
     }
 
@@ -40,7 +40,7 @@ import Testing
         let other = try scene.cache.addLayer(source, pyramid: scene.pyramid)
         let view = ServiceSetup.quiet(scene.cache, [layer])
         defer { withExtendedLifetime(view) {} }
-        scene.cache.prefetch([scene.tile(40)], of: other)
+        other.prefetch([scene.tile(40)])
         scene.run()
         let request = try #require(source.take().first)
         scene.need(0..<4, of: layer, view)
@@ -60,7 +60,7 @@ import Testing
         let request = try #require(source.take().first)
         scene.need(0..<0, of: layer, view)
         #expect(!request.isWanted)
-        scene.cache.prefetch([scene.tile(0)], of: layer)
+        layer.prefetch([scene.tile(0)])
         if isPlanned { scene.run() }
         request.cancel()
         scene.run()
@@ -90,7 +90,7 @@ import Testing
         let view = ServiceSetup.quiet(scene.cache, [layer])
         defer { withExtendedLifetime(view) {} }
         scene.need(40..<41, of: layer, view)
-        let lent: Void? = scene.cache.withTile(scene.tile(40), of: layer) { _ in
+        let lent: Void? = layer.withTile(scene.tile(40)) { _ in
             scene.need(0..<2, of: layer, view)
             #expect(scene.isShort && scene.resident(0..<2, of: layer) == 1)
         }
@@ -105,7 +105,7 @@ import Testing
         let view = ServiceSetup.quiet(scene.cache, [layer])
         defer { withExtendedLifetime(view) {} }
         view.update(
-            needing: (0..<count).map { NeededTile(layer: layer, tile: scene.tile($0 % 64, row: $0 / 64)) }
+            needing: (0..<count).map { NeededTile(layer: layer.id, tile: scene.tile($0 % 64, row: $0 / 64)) }
         )
         scene.run()
         var frame: TileFrame? = view.frame()
@@ -126,7 +126,7 @@ import Testing
         let view = ServiceSetup.quiet(scene.cache, [layer])
         defer { withExtendedLifetime(view) {} }
         scene.need(0..<1, of: layer, view)
-        _ = scene.cache.withTile(scene.tile(0), of: layer) { _ in
+        _ = layer.withTile(scene.tile(0)) { _ in
             if !isNeeded { view.update(needing: []) }
             scene.cache.byteLimit = .bytes(StillScene.tileBytes / 2)
             scene.run()
@@ -171,11 +171,11 @@ import Testing
         scene.need(0..<1, of: layer, view)
         view.update(needing: [])
         scene.run()
-        #expect(scene.cache.demote(scene.tile(0), of: layer))
+        #expect(layer.demote(scene.tile(0)))
         var missing = 0
         source.whileDecoding = { _ in
             view.update(needing: [
-                NeededTile(layer: layer, tile: scene.tile(0)), NeededTile(layer: plain, tile: scene.tile(1)),
+                NeededTile(layer: layer.id, tile: scene.tile(0)), NeededTile(layer: plain.id, tile: scene.tile(1)),
             ])
             scene.run()
             #expect(scene.isShort)
@@ -201,7 +201,7 @@ import Testing
         scene.need(0..<3, of: layer, view)
         view.update(needing: [])
         scene.run()
-        #expect((0..<3).allSatisfy { scene.cache.demote(scene.tile($0), of: layer) })
+        #expect((0..<3).allSatisfy { layer.demote(scene.tile($0)) })
         var (begun, replaced) = (0, 0)
         source.whileDecoding = { _ in
             begun += 1
@@ -212,7 +212,7 @@ import Testing
                 scene.run()
                 _ = scene.scheduler.passTime()
                 scene.run()
-                replaced = max(replaced, scene.cache.core.read { $0.pool.layers[layer.index].stuckDecodes })
+                replaced = max(replaced, scene.cache.core.read { $0.pool.layers[layer.id.index].stuckDecodes })
             }
             if turn == 2 { #expect(begun == 2 && scene.decoded(0..<3, of: layer) == 0) }
         }
@@ -234,12 +234,12 @@ import Testing
         defer { withExtendedLifetime(view) {} }
         view.update(
             needing: (0..<1024).map {
-                NeededTile(layer: layer, tile: TileCoordinate(level: 10, column: $0 % 32, row: $0 / 32))
+                NeededTile(layer: layer.id, tile: TileCoordinate(level: 10, column: $0 % 32, row: $0 / 32))
             }
         )
         scene.run()
         #expect(scene.isShort)
-        try scene.cache.pin((0..<400).map { TileCoordinate(level: 10, column: $0, row: 0) }, of: silent)
+        try silent.pin((0..<400).map { TileCoordinate(level: 10, column: $0, row: 0) })
         scene.run()
         let entered = {
             scene.cache.core.read { state in
@@ -263,10 +263,10 @@ import Testing
         view.update(needing: [])
         scene.run()
         let core = scene.cache.core
-        let lent: Void? = scene.cache.withTile(scene.tile(0), of: layer) { _ in
+        let lent: Void? = layer.withTile(scene.tile(0)) { _ in
             let runs = TileRuns([scene.tile(20)])
             core.perform {
-                $0.pins.add(runs, to: runs, of: layer.index)
+                $0.pins.add(runs, to: runs, of: layer.id.index)
                 // As after a plan that found no room for them.
                 $0.pool.queue.noteUnmet()
             }
@@ -279,9 +279,9 @@ import Testing
     @Test func pinnedTilesAndThoseAskedForOnceComeAtOnce() throws {
         let scene = try StillScene(tiles: 16)
         let layer = try scene.plainLayer()
-        try scene.cache.pin([scene.tile(0)], of: layer)
+        try layer.pin([scene.tile(0)])
         #expect(scene.run() && scene.resident(0..<1, of: layer) == 1)
-        scene.cache.prefetch([scene.tile(1)], of: layer)
+        layer.prefetch([scene.tile(1)])
         #expect(scene.run() && scene.resident(1..<2, of: layer) == 1)
     }
 
@@ -295,7 +295,7 @@ import Testing
         scene.cache.trim(to: .bytes(0))
         #expect(scene.resident(0..<3, of: layer) == 0)
         #expect(scene.run() && scene.resident(0..<3, of: layer) == 3)
-        scene.cache.invalidate(layer, region: nil, keepsStale: false)
+        layer.invalidate(region: nil, keepsStale: false)
         #expect(scene.resident(0..<3, of: layer) == 0)
         #expect(scene.run() && scene.resident(0..<3, of: layer) == 3)
         scene.cache.byteLimit = .bytes(StillScene.tileBytes)

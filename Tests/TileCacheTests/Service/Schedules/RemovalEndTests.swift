@@ -21,9 +21,9 @@ import Testing
         scene.need(0..<1, of: layer, view)
         view.update(needing: [])
         scene.run()
-        #expect(scene.cache.demote(scene.tile(0), of: layer))
+        #expect(layer.demote(scene.tile(0)))
         source.whileDecoding = { _ in
-            scene.cache.removeLayer(layer)
+            layer.remove()
             scene.run()
             #expect(layers(scene) == 2)
         }
@@ -41,13 +41,13 @@ import Testing
         defer { withExtendedLifetime(view) {} }
         view.update(
             needing: (0..<count).map {
-                NeededTile(layer: layer, tile: TileCoordinate(level: 7, column: $0 % 128, row: $0 / 128))
+                NeededTile(layer: layer.id, tile: TileCoordinate(level: 7, column: $0 % 128, row: $0 / 128))
             }
         )
         scene.run()
         var frame: TileFrame? = view.frame()
         #expect(frame?.count == count)
-        scene.cache.removeLayer(layer)
+        layer.remove()
         scene.run()
         #expect(layers(scene) == 1 && slotSizes(scene) == 2)
         withExtendedLifetime(frame) {}
@@ -67,12 +67,12 @@ import Testing
         defer { withExtendedLifetime(view) {} }
         view.update(
             needing: (0..<count).map {
-                NeededTile(layer: layer, tile: TileCoordinate(level: 7, column: $0 % 128, row: $0 / 128))
+                NeededTile(layer: layer.id, tile: TileCoordinate(level: 7, column: $0 % 128, row: $0 / 128))
             }
         )
         scene.run()
         #expect(scene.cache.statistics.memory.used.bytes == count * 4096)
-        scene.cache.removeLayer(layer)
+        layer.remove()
         #expect(scene.run() && slotSizes(scene) == 1 && scene.cache.statistics.memory.used.bytes == 0)
     }
 
@@ -95,8 +95,8 @@ import Testing
         defer { scene.meanwhile = nil }
         scene.scheduler.post(
             {
-                view.update(needing: [NeededTile(layer: layer, tile: scene.tile(9))])
-                scene.cache.removeLayer(other)
+                view.update(needing: [NeededTile(layer: layer.id, tile: scene.tile(9))])
+                other.remove()
             },
             on: DispatchQueue(label: "test.renderer")
         )
@@ -110,10 +110,10 @@ import Testing
         let source = QueuedSource()
         let gone = try scene.cache.addLayer(source, pyramid: scene.pyramid)
         let layer = try scene.plainLayer()
-        try scene.cache.pin([scene.tile(0), scene.tile(1)], of: gone)
+        try gone.pin([scene.tile(0), scene.tile(1)])
         scene.run()
         for request in source.take() { source.answer(request) }
-        scene.cache.prefetch([scene.tile(2)], of: gone)
+        gone.prefetch([scene.tile(2)])
         scene.run()
         let request = try #require(source.take().first)
         let view = ServiceSetup.quiet(scene.cache, [layer])
@@ -121,11 +121,11 @@ import Testing
         scene.need(0..<2, of: layer, view)
         #expect(scene.isShort && scene.resident(0..<2, of: layer) == 1)
         scene.meanwhile = {
-            guard scene.cache.core.read({ $0.pool.layers[gone.index].isRemoved }) else { return false }
+            guard scene.cache.core.read({ $0.pool.layers[gone.id.index].isRemoved }) else { return false }
             scene.run()
             return true
         }
-        scene.cache.removeLayer(gone)
+        gone.remove()
         #expect(scene.meanwhile == nil && layers(scene) == 2)
         #expect(scene.run() && scene.resident(0..<2, of: layer) == 2)
         request.cancel()
@@ -143,12 +143,12 @@ import Testing
         let core = scene.cache.core
         scene.meanwhile = {
             guard core.lock.withLock({ $0.planning.isMaking && !$0.layers.removed.isEmpty }) else { return false }
-            core.perform { $0.pool.removeTiles(onPages: $0.pool.table.pages, ofLayer: layer.index) }
+            core.perform { $0.pool.removeTiles(onPages: $0.pool.table.pages, ofLayer: layer.id.index) }
             core.perform { _ = $0.finishRemovals(now: core.clock()) }
             return true
         }
         // The first half of a removal; the second half comes during the plan.
-        let record = core.perform { $0.beginRemoval(of: layer, now: 0) }
+        let record = core.perform { $0.beginRemoval(of: layer.id, now: 0) }
         #expect(record != nil && scene.run())
         #expect(scene.meanwhile == nil && layers(scene) == 1)
     }
@@ -164,7 +164,7 @@ import Testing
         scene.meanwhile = {
             let isUnseen = scene.cache.core.lock.withLock { $0.pool.loads.count == 1 && $0.requests.isEmpty }
             guard isUnseen else { return false }
-            if isRemoval { scene.cache.removeLayer(layer) } else { scene.cache.shutdown(timeout: .zero) }
+            if isRemoval { layer.remove() } else { scene.cache.shutdown(timeout: .zero) }
             return true
         }
         scene.need(0..<1, of: layer, view)

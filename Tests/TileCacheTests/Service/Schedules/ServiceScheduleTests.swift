@@ -28,14 +28,14 @@ import Testing
         for (index, view) in views.enumerated() {
             view.onTilesReady = { calls.withLock { $0[index] += 1 } }
         }
-        views[0].update(needing: [NeededTile(layer: layer, tile: tile)])
+        views[0].update(needing: [NeededTile(layer: layer.id, tile: tile)])
         try #require(scheduler.settle(atMost: 1000))
         views[0].update(needing: [])
-        #expect(cache.demote(tile, of: layer))
+        #expect(layer.demote(tile))
         calls.withLock { $0 = [0, 0] }
         views[1].promotionBudget = PromotionBudget(maximumTiles: 0)
         scheduler.interrupts = false
-        for view in views { view.update(needing: [NeededTile(layer: layer, tile: tile)]) }
+        for view in views { view.update(needing: [NeededTile(layer: layer.id, tile: tile)]) }
         #expect(views[1].frame().missingTileCount == 1)
         // No worker has run yet.
         #expect(views[0].frame().missingTileCount == 0)
@@ -55,7 +55,7 @@ import Testing
             _ = view.frame()
             return scene.cache.core.read { $0.views[0]?.contents.map { ObjectIdentifier($0) } }
         }
-        view.update(needing: (0..<2).map { NeededTile(layer: layer, tile: scene.tile($0)) })
+        view.update(needing: (0..<2).map { NeededTile(layer: layer.id, tile: scene.tile($0)) })
         let held = view.frame()
         #expect(held.missingTileCount == 2)
         let first = contents()
@@ -65,7 +65,7 @@ import Testing
         scene.need(0..<1, of: layer, view)
         let third = contents()
         #expect(third != second && contents() == third)
-        scene.cache.invalidate(layer)
+        layer.invalidate()
         #expect(contents() != third)
     }
 
@@ -115,7 +115,7 @@ import Testing
         defer { withExtendedLifetime(view) {} }
         scene.need(0..<2, of: layer, view)
         scene.scheduler.spend(nanoseconds: 3_000_000)
-        scene.cache.prefetch([scene.tile(9)], of: layer)
+        layer.prefetch([scene.tile(9)])
         scene.run()
         scene.scheduler.spend(nanoseconds: 4_000_000)
         for _ in 0..<3 {
@@ -156,7 +156,7 @@ import Testing
         let view = ServiceSetup.quiet(scene.cache, [layer, silent])
         defer { withExtendedLifetime(view) {} }
         scene.need(0..<1, of: layer, view)
-        let lent: Void? = scene.cache.withTile(scene.tile(0), of: layer) { _ in
+        let lent: Void? = layer.withTile(scene.tile(0)) { _ in
             scene.need(1..<2, of: silent, view)
             #expect(scene.cache.statistics.loadsInFlight > 0)
             scene.cache.byteLimit = .bytes(StillScene.tileBytes / 2)
@@ -187,10 +187,10 @@ import Testing
         scene.need(0..<1, of: encoded, view)
         view.update(needing: [])
         scene.run()
-        #expect(scene.cache.demote(scene.tile(0), of: encoded))
+        #expect(encoded.demote(scene.tile(0)))
         func figures() -> [Int] {
             scene.cache.core.read { state in
-                let stuckDecodes = state.pool.layers[encoded.index].stuckDecodes
+                let stuckDecodes = state.pool.layers[encoded.id.index].stuckDecodes
                 return [state.workers.spare.count, state.pool.loads.writtenOffCount, stuckDecodes]
             }
         }
@@ -201,7 +201,7 @@ import Testing
         var wishes: [NeededTile] = []
         // Two workers have fifteen spare ones.
         for layer in stride(from: 0, to: 14, by: 2) {
-            wishes += (layer..<layer + 2).map { NeededTile(layer: silent[$0], tile: scene.tile(0)) }
+            wishes += (layer..<layer + 2).map { NeededTile(layer: silent[$0].id, tile: scene.tile(0)) }
             view.update(needing: wishes)
             look()
         }
@@ -211,8 +211,8 @@ import Testing
             look()
             within = figures()
         }
-        wishes.insert(NeededTile(layer: silent[14], tile: scene.tile(0), importance: 2), at: 0)
-        wishes.append(NeededTile(layer: encoded, tile: scene.tile(0), importance: 2))
+        wishes.insert(NeededTile(layer: silent[14].id, tile: scene.tile(0), importance: 2), at: 0)
+        wishes.append(NeededTile(layer: encoded.id, tile: scene.tile(0), importance: 2))
         view.update(needing: wishes)
         scene.run()
         #expect(within == [0, 15, 0])
@@ -226,7 +226,7 @@ import Testing
         let source = AlwaysFailingSource { .max }
         let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
         let view = ServiceSetup.quiet(cache, [layer])
-        view.update(needing: [NeededTile(layer: layer, tile: TileCoordinate(level: 6, column: 3, row: 3))])
+        view.update(needing: [NeededTile(layer: layer.id, tile: TileCoordinate(level: 6, column: 3, row: 3))])
         let start = scheduler.now
         while source.loads < 2 { try #require(scheduler.runOne() || scheduler.passTime()) }
         let waited = scheduler.now - start

@@ -43,7 +43,7 @@ final class StillScene: @unchecked Sendable {
         cache = try TileCache(configuration)
     }
 
-    func plainLayer() throws -> LayerID { try cache.addLayer(PlainSource(), pyramid: pyramid) }
+    func plainLayer() throws -> TileLayer { try cache.addLayer(PlainSource(), pyramid: pyramid) }
 
     func tile(_ column: Int, row: Int = 0) -> TileCoordinate { TileCoordinate(level: 6, column: column, row: row) }
 
@@ -52,20 +52,20 @@ final class StillScene: @unchecked Sendable {
     func run() -> Bool { scheduler.runAll() }
 
     /// Makes a view need tiles of one row, the first ones most. Runs all work.
-    func need(_ columns: Range<Int>, of layer: LayerID, _ view: TileView) {
+    func need(_ columns: Range<Int>, of layer: TileLayer, _ view: TileView) {
         view.update(
-            needing: columns.map { NeededTile(layer: layer, tile: tile($0), importance: Float(-$0)) }
+            needing: columns.map { NeededTile(layer: layer.id, tile: tile($0), importance: Float(-$0)) }
         )
         run()
     }
 
-    func resident(_ columns: Range<Int>, of layer: LayerID) -> Int {
-        columns.count { cache.isResident(tile($0), of: layer) }
+    func resident(_ columns: Range<Int>, of layer: TileLayer) -> Int {
+        columns.count { layer.isResident(tile($0)) }
     }
 
-    func decoded(_ columns: Range<Int>, of layer: LayerID) -> Int {
+    func decoded(_ columns: Range<Int>, of layer: TileLayer) -> Int {
         cache.core.read { state in
-            columns.count { state.pool.residency(of: TileKey(layer: layer.index, tile($0))).isDecoded }
+            columns.count { state.pool.residency(of: TileKey(layer: layer.id.index, tile($0))).isDecoded }
         }
     }
 

@@ -34,7 +34,7 @@ private final class StoreRun: @unchecked Sendable {
 
     private struct User {
         let cache: Int
-        var layer: LayerID
+        var layer: TileLayer
         var view: TileView
     }
 
@@ -146,7 +146,7 @@ private final class StoreRun: @unchecked Sendable {
     /// Removes a layer and adds it again, perhaps before the stores have been told of its invalidations.
     private func addAgain() throws {
         let index = scheduler.below(users.count)
-        caches[users[index].cache].removeLayer(users[index].layer)
+        users[index].layer.remove()
         try replace(index)
     }
 
@@ -190,9 +190,9 @@ private final class StoreRun: @unchecked Sendable {
         for step in users.indices where step == 0 || scheduler.chance(70) {
             let index = (first + step) % users.count
             let (cache, layer) = (caches[users[index].cache], users[index].layer)
-            cache.invalidate(layer, region: change.region, keepsStale: change.keepsStale)
+            layer.invalidate(region: change.region, keepsStale: change.keepsStale)
             // A layer that was removed meanwhile may not have been told.
-            let isTold = cache.core.read { $0.record(of: layer) != nil }
+            let isTold = cache.core.read { $0.record(of: layer.id) != nil }
             if isTold { changes[number].users.insert(index) }
         }
     }
@@ -204,7 +204,7 @@ private final class StoreRun: @unchecked Sendable {
                 let level = scheduler.below(pyramid.levels.count)
                 let side = pyramid.levels[level].columns
                 return NeededTile(
-                    layer: user.layer,
+                    layer: user.layer.id,
                     tile: TileCoordinate(level: level, column: scheduler.below(side), row: scheduler.below(side))
                 )
             }

@@ -16,7 +16,7 @@ import Testing
         scene.need(0..<2, of: layer, view)
         view.update(needing: [])
         scene.run()
-        #expect((0..<2).allSatisfy { scene.cache.demote(scene.tile($0), of: layer) })
+        #expect((0..<2).allSatisfy { layer.demote(scene.tile($0)) })
         let core = scene.cache.core
         core.perform { $0.pool.setCodecs(1) }
         scene.meanwhile = {
@@ -24,8 +24,8 @@ import Testing
             return false
         }
         view.update(
-            needing: (0..<2).map { NeededTile(layer: layer, tile: scene.tile($0), importance: 2) }
-                + (2..<4).map { NeededTile(layer: slow, tile: scene.tile($0)) }
+            needing: (0..<2).map { NeededTile(layer: layer.id, tile: scene.tile($0), importance: 2) }
+                + (2..<4).map { NeededTile(layer: slow.id, tile: scene.tile($0)) }
         )
         scene.run()
         scene.meanwhile = nil
@@ -62,14 +62,14 @@ import Testing
         let view = ServiceSetup.quiet(scene.cache, [encoded, layer])
         defer { withExtendedLifetime(view) {} }
         let wishes = [
-            NeededTile(layer: encoded, tile: scene.tile(0), importance: 2),
-            NeededTile(layer: layer, tile: scene.tile(1)),
+            NeededTile(layer: encoded.id, tile: scene.tile(0), importance: 2),
+            NeededTile(layer: layer.id, tile: scene.tile(1)),
         ]
         view.update(needing: wishes)
         scene.run()
         view.update(needing: [])
         scene.run()
-        #expect(wishes.allSatisfy { scene.cache.demote($0.tile, of: $0.layer) })
+        #expect(encoded.demote(scene.tile(0)) && layer.demote(scene.tile(1)))
         let core = scene.cache.core
         core.perform { $0.pool.setCodecs(1) }
         var others = 0
