@@ -183,7 +183,7 @@ let package = Package(
         .target(name: "CTileCache"),
         .target(
             name: "TileCacheC",
-            dependencies: ["CTileCache", "TileCache", "TileTextures"],
+            dependencies: ["CTileCache", "PanTraces", "TileCache", "TileTextures"],
             swiftSettings: settings
         ),
         .target(name: "CTileSources", dependencies: ["CTileCache"]),
@@ -220,13 +220,13 @@ if Context.environment["TILECACHE_SANITIZED"] != nil || Context.environment["TIL
 // without what reads files and servers, the C interface and the bench.
 if let kept = Context.environment["TILECACHE_SANITIZED"] {
     var left = [
-        "cachebench", "CacheBenchTests", "DemoWorldTests", "PanTracesTests", "TileScrollTests", "TileTexturesTests",
+        "cachebench", "CacheBenchTests", "DemoWorldTests", "TileScrollTests", "TileTexturesTests",
     ]
     if kept == "core" {
         left += [
             "TileSources", "TileSourcesTests", "TileSourcesC", "TileCacheC", "TileCacheCTests", "CInterfaceChecks",
             "CTileSources", "CTileCache", "CTileImages", "CacheBenchKit", "CacheBenchKitTests", "_CacheBenchKit",
-            "DemoWorld", "PanTraces", "TileScroll", "TileTextures",
+            "DemoWorld", "TileScroll", "TileTextures",
         ]
     }
     package.targets.removeAll { left.contains($0.name) }

@@ -1,4 +1,4 @@
-public import TileCache
+import TileCache
 
 /// Interpolates a view between two samples of a trace.
 ///

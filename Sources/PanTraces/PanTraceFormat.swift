@@ -1,17 +1,19 @@
+import TileCache
+
 /// Formats a pan trace, version 1, as text.
 ///
 /// Every number has enough digits to read the same bits back, independent of locale: a replay makes the same demands as
 /// the recorded view.
-public enum PanTraceFormat {
+package enum PanTraceFormat {
     /// Version that is written, and the only one that can be read.
-    public static let version = 1
+    package static let version = 1
     /// The line that names the columns of a trace without rotation.
-    public static let columns = "time_s,center_x,center_y,scale"
+    package static let columns = "time_s,center_x,center_y,scale"
     /// The line that names the columns of a trace with rotation.
-    public static let columnsWithRotation = "time_s,center_x,center_y,scale,rotation"
+    package static let columnsWithRotation = "time_s,center_x,center_y,scale,rotation"
 
     /// Header lines and the line of column names, each with its line feed.
-    public static func headerText(_ header: PanTraceHeader, includesRotation: Bool) -> String {
+    package static func headerText(_ header: PanTraceHeader, includesRotation: Bool) -> String {
         var text = "# pan-trace: \(version)\n"
         if let viewport = header.viewport { text += "# viewport: \(sizeText(viewport))\n" }
         if let world = header.world { text += "# world: \(sizeText(world))\n" }
@@ -27,7 +29,7 @@ public enum PanTraceFormat {
     /// - Parameters:
     ///   - sample: The sample; its time must not be negative.
     ///   - includesRotation: Whether the trace has the column `rotation`.
-    public static func line(_ sample: PanTraceSample, includesRotation: Bool) -> String {
+    package static func line(_ sample: PanTraceSample, includesRotation: Bool) -> String {
         var text = secondsText(sample.time)
         text += ",\(numberText(sample.center.x)),\(numberText(sample.center.y)),\(numberText(sample.scale))"
         if includesRotation { text += ",\(numberText(sample.rotation))" }

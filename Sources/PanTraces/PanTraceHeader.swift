@@ -1,3 +1,5 @@
+import TileCache
+
 /// Header of a pan trace: the `# key: value` lines before its samples.
 ///
 /// Readers refuse a trace whose header has values out of the ranges below.

@@ -1,4 +1,4 @@
-public import TileCache
+import TileCache
 
 /// A stream of the samples of a trace: a file, a list, the built-in session.
 public protocol PanSampleStream {

@@ -1,3 +1,5 @@
+public import TileCache
+
 /// Records the viewports of a view in the pan-trace format, for replays and measurements.
 ///
 /// Any view or renderer may use it, from any thread. A recorder that keeps its samples in memory writes the column
@@ -6,7 +8,7 @@
 ///
 /// A trace has one viewport size. If a view is resized while it is recorded, recording continues with the header's
 /// size, and the samples are counted in ``Counts/resized``.
-public final class PanTraceRecorder: Sendable {
+public final class PanTraceRecorder: ViewportRecorder {
     /// Counts of the viewports that a recorder received.
     public struct Counts: Hashable, Sendable {
         /// Samples in the trace.
@@ -19,7 +21,7 @@ public final class PanTraceRecorder: Sendable {
         public var resized = 0
 
         /// Creates counts of 0.
-        public init() {}
+        package init() {}
     }
 
     private struct State {

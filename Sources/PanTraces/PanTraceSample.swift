@@ -1,3 +1,5 @@
+public import TileCache
+
 /// The viewport of a view at one moment of a pan trace.
 ///
 /// Times are integer nanoseconds, not seconds in floating point, so that every program replays a trace with exactly the

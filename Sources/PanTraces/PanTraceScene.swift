@@ -1,4 +1,4 @@
-public import TileCache
+import TileCache
 
 /// Flags for a trace's view and world; they override the trace's header.
 public struct PanTraceOverrides: Hashable, Sendable {

@@ -1,4 +1,4 @@
-public import TileCache
+import TileCache
 
 extension PanTraceHeader.Size {
     /// Parses the size of a viewport in headers and flags.

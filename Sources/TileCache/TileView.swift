@@ -101,8 +101,8 @@ public final class TileView: Sendable {
         set { core.perform { $0.views[id]?.callbackQueue = newValue } }
     }
 
-    /// Records every viewport of ``update(_:at:destination:)`` as a pan trace. Default: `nil`.
-    public var recorder: PanTraceRecorder? {
+    /// Receives every viewport of ``update(_:at:destination:)``, such as a `PanTraceRecorder`. Default: `nil`.
+    public var recorder: (any ViewportRecorder)? {
         get { core.read { $0.views[id]?.recorder } }
         set { core.exchange(newValue, ofView: id, at: \.recorder) }
     }

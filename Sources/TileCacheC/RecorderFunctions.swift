@@ -1,4 +1,5 @@
 public import CTileCache
+internal import PanTraces
 internal import Synchronization
 internal import TileCache
 

@@ -1,6 +1,7 @@
 import Testing
+import TileCache
 
-@testable import TileCache
+@testable import PanTraces
 
 @Suite struct PanTraceRecorderTests {
     private func viewport(_ x: Double, _ y: Double, scale: Double = 1, rotation: Double = 0) -> TileViewport {

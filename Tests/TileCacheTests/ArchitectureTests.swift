@@ -5,7 +5,7 @@ import Testing
 @Suite struct ArchitectureTests {
     /// From the lowest to the highest, as in Docs/Design.md. "" is the library's top folder, for renderers.
     private static let layers = [
-        "Platform", "Model", "Pressure", "Geometry", "Compression", "Stores", "Trace", "Statistics", "Plan", "Pool",
+        "Platform", "Model", "Pressure", "Geometry", "Compression", "Stores", "Statistics", "Plan", "Pool",
         "Prefetch",
         "View", "Sources", "Service", "", "Simulation",
     ]

@@ -1,5 +1,5 @@
 package import PanTraces
-package import TileCache
+import TileCache
 
 /// A map session that needs no file. Two minutes over the demo world, with recorded distributions.
 ///

@@ -1,4 +1,5 @@
-package import TileCache
+package import PanTraces
+import TileCache
 import TileScroll
 
 /// Subject of a generated trace: a scroll view design, of five, or a user's session.

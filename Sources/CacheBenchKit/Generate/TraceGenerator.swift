@@ -1,5 +1,5 @@
 package import PanTraces
-package import TileCache
+import TileCache
 import TileScroll
 
 /// A generated pan trace: seeded gestures drive a scroll view, whose viewports are the samples.

@@ -1,3 +1,4 @@
+import PanTraces
 import TileCache
 
 /// Formats numbers for reading: grouped, rounded, with their unit.

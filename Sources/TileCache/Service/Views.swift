@@ -9,7 +9,7 @@ struct ViewRecord: Sendable {
     var callback: (@Sendable () -> Void)?
     var callbackQueue: DispatchQueue?
     var isCallbackQueued = false
-    var recorder: PanTraceRecorder?
+    var recorder: (any ViewportRecorder)?
     /// Needed tiles that have lacked room; some may still do.
     var spared = RoomLack()
     var sparesRoom: Bool { spared.exists }

@@ -150,7 +150,15 @@ import Testing
         let cache = try TileCache(byteLimit: .mebibytes(4))
         let layer = try cache.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())
         let view = ServiceSetup.quiet(cache, [layer])
-        let recorder = PanTraceRecorder()
+        final class Recorder: ViewportRecorder {
+            let viewports = Lock<[(viewport: TileViewport, time: Int64)]>([])
+
+            func record(_ viewport: TileViewport, at nanoseconds: Int64) -> Bool {
+                viewports.withLock { $0.append((viewport, nanoseconds)) }
+                return true
+            }
+        }
+        let recorder = Recorder()
         view.recorder = recorder
         var random = SplitMix64(seed: 3)
         var x = 2000.0
@@ -163,12 +171,13 @@ import Testing
                 at: MonotonicTime(nanoseconds: Int64(frame) * 16_666_667)
             )
         }
-        #expect(recorder.samples.count == 300)
+        let recorded = recorder.viewports.withLock { $0.map { $0 } }
+        #expect(recorded.count == 300)
         let replay = VirtualCache(options: VirtualCache.Options(), expectedLatency: 0, latency: { _, _ in 0 })
         let again = replay.addView(
             layers: [(try replay.addLayer(tileBytes: 16384), try ServiceSetup.pyramid(), NoPrefetch())])
-        for sample in recorder.samples {
-            replay.frame(view: again, sample.viewport(width: 256, height: 192), at: sample.time)
+        for (viewport, time) in recorded {
+            replay.frame(view: again, viewport, at: time)
         }
         #expect(replay.panDemands.total == cache.statistics.pan.total)
         #expect(replay.zoomDemands.total == cache.statistics.zoom.total)

@@ -1,4 +1,4 @@
-public import TileCache
+public import PanTraces
 public import TileScroll
 
 /// Panes of equal size from left to right in one window, and which of them input belongs to.

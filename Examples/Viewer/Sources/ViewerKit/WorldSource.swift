@@ -1,5 +1,6 @@
 import DemoWorld
 import Foundation
+public import PanTraces
 public import TileCache
 public import TileSources
 

@@ -1,4 +1,5 @@
 import Foundation
+import PanTraces
 import Synchronization
 import TileCache
 import ViewerKit

@@ -1,5 +1,6 @@
 import CacheBenchKit
 import Foundation
+import PanTraces
 import TileCache
 import TileScroll
 import ViewerKit
