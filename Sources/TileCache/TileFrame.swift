@@ -124,7 +124,7 @@ public struct TileFrame: RandomAccessCollection, Sendable, CustomStringConvertib
     /// room. In the order of drawing. See ``TileView/shortfall``.
     public internal(set) var coarsened: [LayerID] = []
     /// Whether a layer is drawn at a coarser level than asked for.
-    public var isCoarsened: Bool { !coarsened.isEmpty }
+    package var isCoarsened: Bool { !coarsened.isEmpty }
     /// Number of tiles on screen that are neither drawn nor loaded, since there are too many. They are not missing.
     ///
     /// Of the coarsest level at most 1024 tiles are needed, or as many as the screen takes at half of their size if these

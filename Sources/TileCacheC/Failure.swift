@@ -18,6 +18,7 @@ package struct Failure: Error {
             case .invalidConfiguration: TILECACHE_ERROR_INVALID_CONFIGURATION
             case .invalidLayer: TILECACHE_ERROR_INVALID_LAYER
             case .outOfMemory: TILECACHE_ERROR_OUT_OF_MEMORY
+            case .invalidProfile: TILECACHE_ERROR_INVALID_PROFILE
             case .isShutDown: TILECACHE_ERROR_SHUT_DOWN
             }
         self.init(Int(status), error.description)

@@ -39,12 +39,9 @@ public func tileCacheProfileCreate(
             let most = PrefetchProfile.maximumBytes
             throw .invalidProfile("profile: length: expected at most \(most) bytes, not \(UInt(bitPattern: byteCount))")
         }
-        do throws(PrefetchProfileError) {
-            let made = try PrefetchProfile(bytes: [UInt8](UnsafeRawBufferPointer(start: bytes, count: byteCount)))
-            profile.pointee = makeHandle(ProfileHandle(made))
-        } catch {
-            throw .invalidProfile(error.description)
-        }
+        let list = [UInt8](UnsafeRawBufferPointer(start: bytes, count: byteCount))
+        let made = try library { () throws(TileCacheError) in try PrefetchProfile(bytes: list) }
+        profile.pointee = makeHandle(ProfileHandle(made))
     }
 }
 

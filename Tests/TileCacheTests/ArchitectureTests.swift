@@ -185,6 +185,16 @@ import Testing
         #expect(queue.count { $0.contains(#/^    (private(\(set\))? )?var \w+[^{]*$/#) } <= 7)
     }
 
+    /// The public interface does not grow unnoticed: its types, nested ones included, and all its declarations.
+    @Test func thePublicInterfaceIsCounted() throws {
+        let paths = try FileManager.default.subpathsOfDirectory(atPath: Self.library.path)
+        let lines = try paths.filter { $0.hasSuffix(".swift") }.flatMap { try Self.lines(of: $0).map(Self.code) }
+        let declarations = lines.filter { $0.contains(#/^ *(@\w+ )*public (?!import)/#) }
+        let types = #/public (final |indirect )?(actor|class|enum|protocol|struct|typealias) /#
+        #expect(declarations.count <= 515)
+        #expect(declarations.count { $0.contains(types) } <= 79)
+    }
+
     private static let library = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../Sources/TileCache")
 

@@ -148,9 +148,9 @@ public struct PyramidLevel: Hashable, Sendable {
 /// with steps of four, odd tile matrices, single-level images.
 public struct TilePyramid: Hashable, Sendable {
     /// Maximum number of levels of a pyramid.
-    public static let maximumLevelCount = 64
+    package static let maximumLevelCount = 64
     /// Maximum number of columns or rows of a level, 2^40.
-    public static let maximumGridSide = 1 << 40
+    package static let maximumGridSide = 1 << 40
 
     /// Width of the world in world pixels.
     public let worldWidth: Double

@@ -28,10 +28,10 @@ public struct TileRange: Hashable, Sendable, Sequence {
     }
 
     /// Iterates over the tiles row by row from the top left.
-    public func makeIterator() -> Iterator { Iterator(range: self) }
+    public func makeIterator() -> some IteratorProtocol<TileCoordinate> { Tiles(range: self) }
 
     /// Iterates over a range row by row from the top left.
-    public struct Iterator: IteratorProtocol {
+    private struct Tiles: IteratorProtocol {
         private let range: TileRange
         private var column: Int
         private var row: Int
@@ -43,7 +43,7 @@ public struct TileRange: Hashable, Sendable, Sequence {
         }
 
         /// Returns the next tile; `nil` after the last.
-        public mutating func next() -> TileCoordinate? {
+        mutating func next() -> TileCoordinate? {
             guard row < range.rows.upperBound else { return nil }
             defer {
                 column += 1

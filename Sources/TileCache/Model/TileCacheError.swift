@@ -8,6 +8,8 @@ public enum TileCacheError: Error, Hashable, Sendable, CustomStringConvertible {
     case invalidLayer(String)
     /// The system denied memory or addresses that a cache or a layer reserves at its start.
     case outOfMemory(size: ByteCount)
+    /// The bytes of a ``PrefetchProfile`` are none, or damaged. Names the field and what was expected.
+    case invalidProfile(String)
     /// The cache has been shut down.
     case isShutDown
 
@@ -19,6 +21,7 @@ public enum TileCacheError: Error, Hashable, Sendable, CustomStringConvertible {
         case .invalidPyramid(let reason): "invalid pyramid: \(reason)"
         case .invalidConfiguration(let reason): "invalid configuration: \(reason)"
         case .invalidLayer(let reason): "invalid layer: \(reason)"
+        case .invalidProfile(let reason): "profile: \(reason)"
         case .outOfMemory(let size): "the system denied \(size.bytes) bytes of memory"
         case .isShutDown: "the cache has been shut down"
         }

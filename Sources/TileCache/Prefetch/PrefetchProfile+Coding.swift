@@ -1,9 +1,3 @@
-/// Reasons why bytes are no profile.
-public struct PrefetchProfileError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A sentence that names the field and what was expected.
-    public let description: String
-}
-
 extension PrefetchProfile {
     /// First bytes of a profile.
     private static let magic = Array("TileCache profile\n".utf8)
@@ -40,10 +34,10 @@ extension PrefetchProfile {
 
     /// Reads a profile.
     ///
-    /// - Throws: ``PrefetchProfileError`` if the bytes are not a profile of this version, or damaged.
-    public init(bytes: [UInt8]) throws(PrefetchProfileError) {
-        func fail(_ field: String, _ expected: String) -> PrefetchProfileError {
-            PrefetchProfileError(description: "profile: \(field): expected \(expected)")
+    /// - Throws: ``TileCacheError/invalidProfile(_:)`` if the bytes are not a profile of this version, or damaged.
+    public init(bytes: [UInt8]) throws(TileCacheError) {
+        func fail(_ field: String, _ expected: String) -> TileCacheError {
+            .invalidProfile("\(field): expected \(expected)")
         }
         guard bytes.starts(with: Self.magic) else {
             throw fail("first bytes", "'TileCache profile' and a line feed")

@@ -13,7 +13,7 @@ extension TileCacheStatistics {
         public internal(set) var maximum = Duration.zero
 
         /// A summary of no durations.
-        public init() {}
+        package init() {}
     }
 }
 

@@ -14,7 +14,7 @@ public struct LayerPrefetchCounts: Hashable, Sendable, CountFields {
     var drawnByteTotal = 0
 
     /// All counts are 0.
-    public init() {}
+    package init() {}
 
     static var fields: [WritableKeyPath<Self, Int>] {
         [\.started, \.requests, \.drawn, \.late, \.heldBack, \.byteTotal, \.drawnByteTotal]
@@ -26,7 +26,7 @@ public struct LayerPrefetchCounts: Hashable, Sendable, CountFields {
     public var drawnBytes: ByteCount { .bytes(drawnByteTotal) }
 
     /// Adds field by field.
-    public static func + (a: Self, b: Self) -> Self { a.combined(with: b, +) }
+    package static func + (a: Self, b: Self) -> Self { a.combined(with: b, +) }
     /// Subtracts field by field.
     public static func - (a: Self, b: Self) -> Self { a.combined(with: b, -) }
 }

@@ -42,6 +42,6 @@ extension TileCacheStatistics {
         public internal(set) var unseenPrefetchedTiles = 0
 
         /// All sizes are 0.
-        public init() {}
+        package init() {}
     }
 }

@@ -27,7 +27,7 @@ extension TileCacheStatistics {
         public internal(set) var missed = 0
 
         /// All counts are 0.
-        public init() {}
+        package init() {}
 
         static var fields: [WritableKeyPath<Self, Int>] {
             [\.total, \.decodedHits, \.compressedHits, \.late, \.missed]
@@ -39,9 +39,9 @@ extension TileCacheStatistics {
         public var hitRate: Double? { total == 0 ? nil : Double(hits) / Double(total) }
 
         /// Adds field by field.
-        public static func + (a: Self, b: Self) -> Self { a.combined(with: b, +) }
+        package static func + (a: Self, b: Self) -> Self { a.combined(with: b, +) }
         /// Subtracts field by field.
-        public static func - (a: Self, b: Self) -> Self { a.combined(with: b, -) }
+        package static func - (a: Self, b: Self) -> Self { a.combined(with: b, -) }
     }
 
     /// Loads by their outcome.
@@ -74,7 +74,7 @@ extension TileCacheStatistics {
         package internal(set) var byteTotal = 0
 
         /// All counts are 0.
-        public init() {}
+        package init() {}
 
         static var fields: [WritableKeyPath<Self, Int>] {
             [
@@ -87,9 +87,9 @@ extension TileCacheStatistics {
         public var bytes: ByteCount { .bytes(byteTotal) }
 
         /// Adds field by field.
-        public static func + (a: Self, b: Self) -> Self { a.combined(with: b, +) }
+        package static func + (a: Self, b: Self) -> Self { a.combined(with: b, +) }
         /// Subtracts field by field.
-        public static func - (a: Self, b: Self) -> Self { a.combined(with: b, -) }
+        package static func - (a: Self, b: Self) -> Self { a.combined(with: b, -) }
     }
 
     /// Loads of expired tiles that were needed, by their outcome. ``LoadCounts`` do not contain them.
@@ -104,14 +104,14 @@ extension TileCacheStatistics {
         public internal(set) var unanswered = 0
 
         /// All counts are 0.
-        public init() {}
+        package init() {}
 
         static var fields: [WritableKeyPath<Self, Int>] { [\.started, \.unchanged, \.changed, \.unanswered] }
 
         /// Adds field by field.
-        public static func + (a: Self, b: Self) -> Self { a.combined(with: b, +) }
+        package static func + (a: Self, b: Self) -> Self { a.combined(with: b, +) }
         /// Subtracts field by field.
-        public static func - (a: Self, b: Self) -> Self { a.combined(with: b, -) }
+        package static func - (a: Self, b: Self) -> Self { a.combined(with: b, -) }
     }
 
     /// Prefetches by their outcome: loads that started before a view needed the tile.
@@ -130,16 +130,16 @@ extension TileCacheStatistics {
         public internal(set) var empty = 0
 
         /// All counts are 0.
-        public init() {}
+        package init() {}
 
         static var fields: [WritableKeyPath<Self, Int>] {
             [\.started, \.useful, \.late, \.wasted, \.cancelled, \.empty]
         }
 
         /// Adds field by field.
-        public static func + (a: Self, b: Self) -> Self { a.combined(with: b, +) }
+        package static func + (a: Self, b: Self) -> Self { a.combined(with: b, +) }
         /// Subtracts field by field.
-        public static func - (a: Self, b: Self) -> Self { a.combined(with: b, -) }
+        package static func - (a: Self, b: Self) -> Self { a.combined(with: b, -) }
     }
 
     /// Moves between tiers, and removals.
@@ -167,7 +167,7 @@ extension TileCacheStatistics {
         private var removedDamaged = 0
 
         /// All counts are 0.
-        public init() {}
+        package init() {}
 
         static var fields: [WritableKeyPath<Self, Int>] {
             [
@@ -199,9 +199,9 @@ extension TileCacheStatistics {
         mutating func countRemoval(_ cause: RemovalCause) { self[keyPath: Self.field(cause)] += 1 }
 
         /// Adds field by field.
-        public static func + (a: Self, b: Self) -> Self { a.combined(with: b, +) }
+        package static func + (a: Self, b: Self) -> Self { a.combined(with: b, +) }
         /// Subtracts field by field.
-        public static func - (a: Self, b: Self) -> Self { a.combined(with: b, -) }
+        package static func - (a: Self, b: Self) -> Self { a.combined(with: b, -) }
     }
 
     /// Tiles of levels that the source does not have; see ``LayerOptions/synthesizedLevels``.
@@ -214,13 +214,13 @@ extension TileCacheStatistics {
         public internal(set) var holes = 0
 
         /// All counts are 0.
-        public init() {}
+        package init() {}
 
         static var fields: [WritableKeyPath<Self, Int>] { [\.tiles, \.loads, \.holes] }
 
         /// Adds field by field.
-        public static func + (a: Self, b: Self) -> Self { a.combined(with: b, +) }
+        package static func + (a: Self, b: Self) -> Self { a.combined(with: b, +) }
         /// Subtracts field by field.
-        public static func - (a: Self, b: Self) -> Self { a.combined(with: b, -) }
+        package static func - (a: Self, b: Self) -> Self { a.combined(with: b, -) }
     }
 }

@@ -20,7 +20,7 @@ extension TileCacheStatistics {
         package internal(set) var waitNanoseconds = 0
 
         /// All counts are 0.
-        public init() {}
+        package init() {}
 
         static var fields: [WritableKeyPath<Self, Int>] {
             [\.hits, \.staleHits, \.misses, \.absences, \.skipped, \.writes, \.dropped, \.refused, \.waitNanoseconds]
@@ -35,8 +35,8 @@ extension TileCacheStatistics {
         }
 
         /// Adds field by field.
-        public static func + (a: Self, b: Self) -> Self { a.combined(with: b, +) }
+        package static func + (a: Self, b: Self) -> Self { a.combined(with: b, +) }
         /// Subtracts field by field.
-        public static func - (a: Self, b: Self) -> Self { a.combined(with: b, -) }
+        package static func - (a: Self, b: Self) -> Self { a.combined(with: b, -) }
     }
 }

@@ -46,7 +46,7 @@ public enum TileStorePayload: UInt8, Hashable, Sendable, CaseIterable {
 /// | 120 ... | ETag, then Last-Modified, UTF-8 |
 public struct TileStoreEntry {
     /// The version that this library writes, and the latest that it reads.
-    public static let version: UInt16 = 1
+    package static let version: UInt16 = 1
 
     static let fixedByteCount = 120
     private static let magic: UInt32 = 0x4553_4354
@@ -64,7 +64,7 @@ public struct TileStoreEntry {
     /// The bytes, in memory of another owner.
     public var payload: UnsafeRawBufferPointer
 
-    /// Creates an entry without checking it: ``encodedHeader()`` does.
+    /// Creates an entry without checking it: ``encoded()`` does.
     public init(
         key: TileStoreKey,
         shape: TileStoreShape,
@@ -82,12 +82,10 @@ public struct TileStoreEntry {
     }
 
     /// Checksum of the payload, as the header has it.
-    public var payloadChecksum: UInt64 { Self.checksum(payload, seed: 0) }
+    package var payloadChecksum: UInt64 { Self.checksum(payload, seed: 0) }
 
-    /// Returns the header; `nil` if a field is out of range.
-    ///
-    /// Checked are the key, the shape and the size of the payload for its kind. Every generation is valid.
-    public func encodedHeader() -> [UInt8]? {
+    /// Returns the header; `nil` as for ``encoded()``.
+    package func encodedHeader() -> [UInt8]? {
         encodedHeader(payloadByteCount: payload.count, checksum: payloadChecksum)
     }
 
@@ -130,7 +128,9 @@ public struct TileStoreEntry {
         return header
     }
 
-    /// Returns the whole entry, header and payload; `nil` as for ``encodedHeader()``.
+    /// Returns the whole entry, header and payload; `nil` if a field is out of range.
+    ///
+    /// Checked are the key, the shape and the size of the payload for its kind. Every generation is valid.
     public func encoded() -> [UInt8]? {
         guard var bytes = encodedHeader() else { return nil }
         bytes += payload

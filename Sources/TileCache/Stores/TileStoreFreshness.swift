@@ -14,14 +14,14 @@ public struct TileStoreFreshness: Hashable, Sendable {
     }
 
     /// Largest number of UTF-8 bytes of a validator that is kept. A longer one is dropped, and so is an empty one.
-    public static let longestValidator = 512
+    package static let longestValidator = 512
 
     /// Freshness of a tile that must not be stored, as after `no-store` of HTTP. The tile is drawn once, and stored
     /// entries are removed.
     public static let notStored = TileStoreFreshness(stored: 0, expires: 0, usableUntil: 0)
 
     /// Seconds by which a stored time may be ahead of the clock. A clock that is further behind has jumped.
-    public static let clockTolerance: Int64 = 60
+    package static let clockTolerance: Int64 = 60
 
     /// When the entry was stored or last renewed.
     public var stored: Int64
@@ -61,7 +61,7 @@ public struct TileStoreFreshness: Hashable, Sendable {
     func isUseless(at now: Int64) -> Bool { !hasValidator && state(at: now) == .expired }
 
     /// Whether the entry has a validator for a conditional request. A validator that is dropped does not count.
-    public var hasValidator: Bool { Self.isKept(entityTag) || Self.isKept(lastModified) }
+    package var hasValidator: Bool { Self.isKept(entityTag) || Self.isKept(lastModified) }
 
     /// Whether stores keep a validator: a part of one that is too long would not match.
     static func isKept(_ validator: String?) -> Bool {

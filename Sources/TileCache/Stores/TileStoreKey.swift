@@ -22,7 +22,7 @@ public struct TileStoreShape: Hashable, Sendable {
     /// Bytes of the decoded pixels; `nil` if a side is out of range.
     ///
     /// A side has 1 to 2^32 - 1 pixels, and the bytes must fit an `Int`.
-    public var byteCount: Int? {
+    package var byteCount: Int? {
         guard width <= UInt32.max, height <= UInt32.max else { return nil }
         return format.byteCount(width: width, height: height)
     }

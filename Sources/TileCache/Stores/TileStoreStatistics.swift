@@ -35,5 +35,5 @@ public struct TileStoreStatistics: Hashable, Sendable {
     public init() {}
 
     /// Look-ups that lent nothing.
-    public var allMisses: Int { misses.values.reduce(0, +) }
+    package var allMisses: Int { misses.values.reduce(0, +) }
 }

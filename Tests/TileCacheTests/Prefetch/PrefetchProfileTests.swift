@@ -39,7 +39,7 @@ import Testing
     // MARK: - Damage
 
     private func error(of bytes: [UInt8]) -> String? {
-        do throws(PrefetchProfileError) {
+        do throws(TileCacheError) {
             _ = try PrefetchProfile(bytes: bytes)
             return nil
         } catch {
@@ -164,7 +164,7 @@ import Testing
                 let place = isHeader ? 18 + 8 * dice.below(5) : 58 + dice.below(bytes.count - 58 - 24)
                 bytes = MadeProfile.sealed(bytes, dice.oneIn(4) ? dice.next() : dice.element(of: words), at: place)
             }
-            do throws(PrefetchProfileError) {
+            do throws(TileCacheError) {
                 #expect(try PrefetchProfile(bytes: bytes).bytes == bytes, "seed \(seed), round \(round)")
                 taken += 1
             } catch {
