@@ -1,4 +1,5 @@
 import Foundation
+import PanTraces
 import Testing
 import TileCache
 
