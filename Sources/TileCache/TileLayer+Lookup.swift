@@ -19,9 +19,7 @@ extension TileLayer {
     ) throws(Failure) -> Result? {
         guard let held = hold(tile) else { return nil }
         defer { endLease(of: held) }
-        return try body(
-            UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: held.address), count: held.byteCount)
-        )
+        return try body(UnsafeRawBufferPointer(start: held.address, count: held.byteCount))
     }
 
     @usableFromInline

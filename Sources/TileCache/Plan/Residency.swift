@@ -13,7 +13,7 @@ enum Residency: UInt8 {
     /// Compressed, while a worker decompresses it.
     case promoting
 
-    var isDecoded: Bool { self == .decoded || self == .demoting }
+    var isDecoded: Bool { @inline(__always) get { self == .decoded || self == .demoting } }
     var isCompressed: Bool { self == .compressed || self == .storing || self == .promoting }
     var isResident: Bool { self != .none }
 }

@@ -9,13 +9,14 @@
 
     /// A value and the lock that guards it; recursive locking traps.
     ///
-    /// Without contention it takes one atomic exchange and a store. `Synchronization.Mutex` hands the lock to the thread that
-    /// waits (`FUTEX_LOCK_PI`), and ThreadSanitizer does not see that. A mutex of pthreads takes two exchanges and two calls,
-    /// and one thread that takes it again and again keeps the others out. See `WaitingLine` for who gets this one.
+    /// Without contention it takes one atomic exchange and a store. `Synchronization.Mutex` hands the lock to the
+    /// thread that waits (`FUTEX_LOCK_PI`), and ThreadSanitizer does not see that. A mutex of pthreads takes two
+    /// exchanges and two calls, and one thread that takes it again and again keeps the others out. See `WaitingLine`
+    /// for who gets this one.
     ///
-    /// A release looks for threads in line before other processors see that the lock is free: to wait for them would take a
-    /// second exchange. So it may miss one that lines up at that moment. Therefore a thread in line looks again, at once and
-    /// then from time to time.
+    /// A release looks for threads in line before other processors see that the lock is free: to wait for them would
+    /// take a second exchange. So it may miss one that lines up at that moment. Therefore a thread in line looks again,
+    /// at once and then from time to time.
     package struct Lock<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
         private struct Waiter {
             let thread: UInt
@@ -27,8 +28,8 @@
         /// Whether threads wait in line. Changed under `mutex`.
         private let hasLine = Atomic<Bool>(false)
         private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-        // Read as `let line = line`: ThreadSanitizer takes a change through a property for one of the property itself, and
-        // loops read properties before they take the lock. Apart, since it takes parts of one variable for one.
+        // Read as `let line = line`: ThreadSanitizer takes a change through a property for one of the property itself,
+        // and loops read properties before they take the lock. Apart, since it takes parts of one variable for one.
         /// Guarded by `mutex`.
         private let line: UnsafeMutablePointer<WaitingLine<Waiter>>
         private let value: UnsafeMutablePointer<Value>
@@ -81,8 +82,8 @@
             }
         }
 
-        /// Takes the lock if it is free or was handed over; otherwise lines up, or keeps its place. Returns whether the thread
-        /// has the lock.
+        /// Takes the lock if it is free or was handed over; otherwise lines up, or keeps its place. Returns whether the
+        /// thread has the lock.
         private borrowing func take(as waiter: Waiter, since: Int64) -> Bool {
             pthread_mutex_lock(mutex)
             defer { pthread_mutex_unlock(mutex) }

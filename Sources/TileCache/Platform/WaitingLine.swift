@@ -32,6 +32,7 @@ struct WaitingLine<Waiter> {
         return (first.waiter, getsLock)
     }
 
-    /// Nanoseconds until a thread looks whether the lock is free, if nothing wakes it before. Long holds cost few looks.
+    /// Nanoseconds until a thread looks whether the lock is free, if nothing wakes it before. Long holds cost few
+    /// looks.
     static func timeToLookAgain(after waited: Int64) -> Int64 { max(waited, patience) }
 }

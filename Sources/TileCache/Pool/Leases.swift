@@ -13,9 +13,11 @@ struct Orphans {
 
     mutating func add(_ range: MemoryRange, holds count: Int32) { holds[range] = count }
 
+    var isEmpty: Bool { @inline(__always) get { holds.isEmpty } }
+
     /// Changes the number of leases. Returns the new number, `nil` if the slot is not an orphan.
     fileprivate mutating func count(_ change: Int32, of token: LeaseToken) -> Int32? {
-        guard !holds.isEmpty, let count = holds[token.range] else { return nil }
+        guard let count = holds[token.range] else { return nil }
         holds[token.range] = count + change > 0 ? count + change : nil
         return count + change
     }
@@ -23,6 +25,7 @@ struct Orphans {
 
 extension PoolState {
     /// Leases a decoded tile: its bytes stay in place and counted until `release`.
+    @inline(__always)
     mutating func lease(_ number: EntryID) { table.lease(number, by: 1, layers) }
 
     /// Token of a lease of the tile's present pixels.
@@ -42,14 +45,20 @@ extension PoolState {
     }
 
     /// Ends a lease, whether or not newer pixels have replaced it.
+    @inline(__always)
     mutating func release(_ token: LeaseToken) {
-        if let left = orphans.count(-1, of: token) {
-            guard left == 0 else { return }
-            let slotClass = Int(token.slotClass)
-            slots[slotClass].release(token.slot.number)
-            noteEnd()
-            return
-        }
+        if !orphans.isEmpty, releaseOrphan(token) { return }
         table.lease(token.entry, by: -1, layers)
+    }
+
+    /// Ends a lease of replaced pixels. Returns whether it was one.
+    @inline(never)
+    private mutating func releaseOrphan(_ token: LeaseToken) -> Bool {
+        guard let left = orphans.count(-1, of: token) else { return false }
+        if left == 0 {
+            slots[Int(token.slotClass)].release(token.slot.number)
+            noteEnd()
+        }
+        return true
     }
 }

@@ -88,8 +88,12 @@ struct TileTable: ~Copyable {
     mutating func lease(_ number: EntryID, by change: Int32, _ layers: borrowing PoolLayers) {
         let entry = entries.pointer(number)
         entry.pointee.leaseCount += change
-        if !entry.pointee.isKept { relist(number, layers) }
+        if !entry.pointee.isKept { relistApart(number, layers) }
     }
+
+    /// A call of its own: in place it would take room on the stack for each lease of a frame.
+    @inline(never)
+    private mutating func relistApart(_ number: EntryID, _ layers: borrowing PoolLayers) { relist(number, layers) }
 
     /// Moves an entry to the list that it belongs on.
     @inline(__always)

@@ -1,30 +1,34 @@
 /// Frames and leases.
 extension CacheCore {
     func frame(ofView id: Int) -> TileFrame {
-        guard !isForked else { return .empty }
+        var frame = TileFrame.empty
+        guard !isForked else { return frame }
         let now = clock()
         // Most frames need no decompression and take the lock once.
-        if let frame = frame(ofView: id, now: now, unlessCompressed: true) { return frame }
-        promoteNeeded(byView: id)
-        return frame(ofView: id, now: now, unlessCompressed: false) ?? .empty
+        if !make(&frame, ofView: id, now: now, unlessCompressed: true) {
+            promoteNeeded(byView: id)
+            _ = make(&frame, ofView: id, now: now, unlessCompressed: false)
+        }
+        return frame
     }
 
-    /// Composes a frame; `nil` if its tiles should be decompressed first.
-    private func frame(ofView id: Int, now: Int64, unlessCompressed: Bool) -> TileFrame? {
+    /// Composes a frame in place; `false` if its tiles should be decompressed first. Without a view it stays as it is.
+    private func make(_ frame: inout TileFrame, ofView id: Int, now: Int64, unlessCompressed: Bool) -> Bool {
         perform { state in
-            guard !state.isShutDown else { return .empty }
+            guard !state.isShutDown else { return true }
             return state.withView(id) { view, state in
-                frame(of: &view, in: &state, now: now, unlessCompressed: unlessCompressed)
-            } ?? .empty
+                make(&frame, of: &view, in: &state, now: now, unlessCompressed: unlessCompressed)
+            } ?? true
         }
     }
 
-    private func frame(
+    private func make(
+        _ frame: inout TileFrame,
         of view: inout ViewRecord,
         in state: inout CoreState,
         now: Int64,
         unlessCompressed: Bool
-    ) -> TileFrame? {
+    ) -> Bool {
         var composer = FrameComposer(emitsPlacements: true, drawsCompressed: false, now: now)
         var isMissing = false
         for index in view.model.layers.indices {
@@ -37,12 +41,13 @@ extension CacheCore {
         // go.
         if !isMissing, view.sparesRoom { view.spared = RoomLack() }
         if !isMissing, let contents = view.contents, contents.version == view.version(in: state) {
-            return drawn(contents, coverage: Coverage(), &view, &state)
+            draw(contents, coverage: Coverage(), in: &frame, &view, &state)
+            return true
         }
         let isLacking = isMissing && view.isLacking(in: state.pool)
         if isLacking { view.spared.add(state.pool.queue.lack) }
         composer.spared = view.spared
-        if isMissing, unlessCompressed, state.firstCompressedNeed(ofView: view) != nil { return nil }
+        if isMissing, unlessCompressed, state.firstCompressedNeed(ofView: view) != nil { return false }
         var (composed, coverage) = composer.compose(view, state.pool, isMissing: isMissing)
         if isLacking, state.pool.onlyLeasesMakeRoom {
             var taken: Set<EntryID> = []
@@ -60,23 +65,24 @@ extension CacheCore {
             layers: view.model.layers,
             state
         )
-        var frame = drawn(contents, coverage: coverage, &view, &state)
+        draw(contents, coverage: coverage, in: &frame, &view, &state)
         if isMissing {
             frame.unavailable = view.model.layers.flatMap { $0.unavailable(in: state.pool) }
             frame.late = view.model.layers.flatMap { $0.late(in: state.pool, now: now) }
         }
-        return frame
+        return true
     }
 
     /// Leases what a frame draws, and finds the tiles that appeared and disappeared.
-    private func drawn(
+    private func draw(
         _ contents: FrameContents,
         coverage: Coverage,
+        in frame: inout TileFrame,
         _ view: inout ViewRecord,
         _ state: inout CoreState
-    ) -> TileFrame {
+    ) {
         for token in contents.tokens { state.pool.lease(token.entry) }
-        var frame = TileFrame(
+        frame = TileFrame(
             contents: contents,
             hold: LeaseHold(core: self, tokens: contents.tokens),
             missingTileCount: coverage.missingTiles,
@@ -99,7 +105,6 @@ extension CacheCore {
             }
             view.contents = contents
         }
-        return frame
     }
 
     /// Decompresses needed tiles on the calling thread, within the view's budget. If a slot requires compressing
@@ -340,7 +345,9 @@ extension ViewRecord {
 }
 
 extension TileFrame {
-    static let empty = TileFrame(contents: .none, hold: nil, missingTileCount: 0, coverage: Coverage())
+    /// Made anew: a copy of a constant counts its seven references.
+    @inline(__always)
+    static var empty: TileFrame { TileFrame(contents: .none, hold: nil, missingTileCount: 0, coverage: Coverage()) }
 }
 
 extension TileIdentity: Comparable {

@@ -10,7 +10,7 @@ extension CacheCore {
             let token = state.pool.token(of: number, layer: key.layer)
             return HeldTile(
                 token: token,
-                address: state.address(of: token.slot, slotClass: Int(token.slotClass)),
+                address: UnsafeRawPointer(bitPattern: state.address(of: token.slot, slotClass: Int(token.slotClass)))!,
                 byteCount: state.layers[key.layer].sizes[tile.level].bytes
             )
         }
@@ -23,9 +23,12 @@ extension CacheCore {
 }
 
 /// Pixels of a decoded tile and their lease.
+///
+/// Four words with a pointer that is never null, so that an optional value is returned in registers.
 @usableFromInline
-struct HeldTile: Sendable {
+struct HeldTile: @unchecked Sendable {
     let token: LeaseToken
-    @usableFromInline let address: UInt
+    // Only an address: the lease protects the memory behind it.
+    @usableFromInline let address: UnsafeRawPointer
     @usableFromInline let byteCount: Int
 }
