@@ -33,6 +33,12 @@ final class PMTilesArchive: Sendable {
     let header: PMTilesHeader
     let reader: ByteRangeReader
     let root: PMTilesDirectory
+    /// The header's zooms. Some writers state a maximum that leaves out a last run of equal tiles, as of sea: the root
+    /// directory knows of finer ones.
+    var zooms: ClosedRange<Int> {
+        let last = min(root.lastZoom ?? 0, MapPyramid.zooms.upperBound)
+        return header.zooms.lowerBound...max(header.zooms.upperBound, last)
+    }
     /// The first entries of the first leaf directory, if it came with the header.
     let firstLeaf: [PMTilesDirectory.Entry]?
     let largestTile: Int

@@ -21,6 +21,15 @@ enum PMTilesID {
     }
 }
 
+extension PMTilesID {
+    /// The zoom of a tile.
+    static func zoom(of number: UInt64) -> Int {
+        var zoom = 0
+        while zoom < 30, number >= Self.number(zoom: zoom + 1, column: 0, row: 0) { zoom += 1 }
+        return zoom
+    }
+}
+
 /// A directory of a PMTiles archive: where tiles, or further directories, are.
 struct PMTilesDirectory: Equatable, Sendable {
     struct Entry: Equatable, Sendable {
@@ -76,6 +85,10 @@ struct PMTilesDirectory: Equatable, Sendable {
         }
         self.entries = entries
     }
+
+    /// Zoom of the last tile that the directory is known to have, which of a leaf directory is its first one. `nil` if it
+    /// is empty.
+    var lastZoom: Int? { entries.last.map { PMTilesID.zoom(of: $0.id + UInt64(max($0.run, 1)) - 1) } }
 
     /// The entry that covers a tile, or the leaf directory that may. It is the last one whose number is not above the
     /// tile's.

@@ -13,7 +13,7 @@ public final class PMTilesTileSource: TileSource, TileDecoder, MemoryReportingSo
     public let pyramid: TilePyramid
     /// Pixel format and other options of the layer.
     public let layerOptions: LayerOptions
-    /// The header's zooms; `zooms.lowerBound` is level 0.
+    /// The header's zooms, and finer ones that the root directory has; `zooms.lowerBound` is level 0.
     public let zooms: ClosedRange<Int>
     /// The header's bounds, in world pixels; the whole world if they are empty or invalid.
     public let contents: PixelRect
@@ -75,7 +75,7 @@ public final class PMTilesTileSource: TileSource, TileDecoder, MemoryReportingSo
         }
         (tileSize, self.mislabelled) = (size, mislabelled)
         do throws(TileSourceError) {
-            zooms = archive.header.zooms
+            zooms = archive.zooms
             let whole = try MapPyramid.make(zooms, of: place, tileSize: tileSize, wrapsX: options.wrapsX)
             let degrees = archive.header.bounds
             let part = MapPyramid.part(left: degrees[0], bottom: degrees[1], right: degrees[2], top: degrees[3])

@@ -1,8 +1,7 @@
 import CTileCache
-import Dispatch
 import Testing
-import TileCache
 
+@testable import TileCache
 @testable import TileCacheC
 
 /// `tilecache_set_byte_limit` while another thread sets another limit.

@@ -43,6 +43,22 @@ import Testing
         return made
     }
 
+    /// A header whose maximum zoom leaves out the last run of equal tiles, as a common writer states it.
+    @Test(arguments: [0, 16]) func aLastRunBeyondTheStatedZoomsIsThere(leafSize: Int) throws {
+        var made = MadePMTiles()
+        (made.zooms, made.leafSize) = (0...2, leafSize)
+        // Zooms 0 to 2 differ, but for the last tile, which all of zoom 3 equals.
+        for id in 0..<85 as Range<UInt64> { made.add(id, Self.image(0, Int(min(id, 20)), 0).png) }
+        let source = try PMTilesTileSource(write(made.bytes()))
+        // Of a leaf directory, only its first tile is known.
+        #expect(source.zooms == (leafSize == 0 ? 0...3 : 0...2))
+    }
+
+    @Test func zoomsOfTileNumbers() {
+        let numbers: [UInt64] = [0, 1, 4, 5, 20, 21, 84, 85, (1 << 60 - 1) / 3, (1 << 60 - 1) / 3 - 1]
+        #expect(numbers.map(PMTilesID.zoom) == [0, 1, 1, 2, 2, 3, 3, 4, 30, 29])
+    }
+
     private func write(_ bytes: [UInt8]) -> String { folder.write(bytes, to: "made.pmtiles") }
 
     /// A few kilobytes of gzip become megabytes, which count against the limit before they are in memory.

@@ -1,6 +1,6 @@
 /// What a layer may load ahead of need. Needed tiles are loaded under any allowance, at once.
 ///
-/// Tiles that the application requests with ``TileCache/TileCache/prefetch(_:of:)`` are loaded under any allowance.
+/// Tiles that the application requests with ``TileLayer/prefetch(_:)`` are loaded under any allowance.
 /// They wait for the ceilings of ``priced(_:)``.
 public enum PrefetchAllowance: Hashable, Sendable {
     /// Nothing.

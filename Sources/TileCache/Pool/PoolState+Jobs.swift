@@ -209,7 +209,6 @@ extension PoolState {
         let layer = table[number].key.layer
         noteEnd(ofLayer: layer)
         noteWork(load, isOver: answer != .cancelled && answer != .refused, at: now)
-        table.stage(number) { $0.load = .none }
         if load.slot != .none { ledger.noteInFlight(-slotBytes(ofLayer: layer)) }
         ledger.noteHeld(-load.heldBytes)
 
@@ -220,6 +219,7 @@ extension PoolState {
             land(load, in: number, now: now)
             set(validity, of: number)
         } else {
+            table.stage(number) { $0.load = .none }
             if load.slot != .none { release(slot: load.slot, ofLayer: layer) }
             free(load.encoded, ofLayer: layer)
             if !isOutdated {
@@ -257,6 +257,8 @@ extension PoolState {
         if load.encoded != .none { counters.tiers.encodedPayloads += 1 }
         let stamp = table.nextStamp()
         change(number) {
+            // Not before: a tile between its old and its new pixels is not one that a plan has to see to.
+            $0.load = .none
             $0.form = load.encoded
             $0.slot = load.slot
             $0.residency = .decoded

@@ -172,6 +172,8 @@ extension PoolState {
         counters.tiers.countRemoval(cause)
         noteUnseen(number)
         releasePixels(of: number)
+        // Also if it has failed since its pixels landed: without them it is tried again as soon as it may.
+        if table[number].isKept { noteDemand() }
         forgetIfIdle(number)
     }
 

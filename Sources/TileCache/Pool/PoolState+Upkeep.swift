@@ -171,6 +171,7 @@ extension PoolState {
         if !table[number].flags.contains(.pinned) {
             noteKept(number)
             change(number) { $0.flags.insert(.pinned) }
+            noteDemand()
         }
         return true
     }

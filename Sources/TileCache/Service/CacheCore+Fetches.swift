@@ -99,7 +99,8 @@ extension CoreState {
             return .failure(.refused)
         }
         let number = pool.entry(for: key)
-        if number != .none { beginNeed(of: number, isMargin: isMargin) } else { pool.noteDemand() }
+        if number != .none { beginNeed(of: number, isMargin: isMargin) }
+        pool.noteDemand()
         return .success(
             fetches.add(Fetches.Record(key: key, entry: number, isMargin: isMargin, since: now, handler: handler))
         )

@@ -292,6 +292,7 @@ final class ExploredRun: @unchecked Sendable {
         if inFlight > 0 { problems.append("\(inFlight) loads are in flight after the end") }
         weak let core = cache?.core
         cache = nil
+        layers = []
         if core != nil { problems.append("the cache outlives its last user") }
     }
 
