@@ -195,6 +195,23 @@ import Testing
         #expect(declarations.count { $0.contains(types) } <= 79)
     }
 
+    /// A function is at most 60 lines, without empty ones.
+    @Test func functionsAreShort() throws {
+        let start = #/^( *)(?:@\w+ |\w+ )*(?:func|init|subscript)\b.*[{(]$/#
+        var count = 0
+        for path in try FileManager.default.subpathsOfDirectory(atPath: Self.library.path)
+        where path.hasSuffix(".swift") {
+            let lines = try Self.lines(of: path)
+            for (index, line) in lines.enumerated() {
+                guard let found = line.wholeMatch(of: start) else { continue }
+                let length = lines[index...].firstIndex(of: found.1 + "}").map { $0 - index + 1 }
+                count += 1
+                #expect(length ?? 0 <= 60, "\(path): \(line)")
+            }
+        }
+        #expect(count > 1000)
+    }
+
     private static let library = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../Sources/TileCache")
 
