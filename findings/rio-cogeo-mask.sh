@@ -1,7 +1,7 @@
 #!/bin/bash
 # rio-cogeo: the profile jpeg turns an alpha channel into a mask of 1 bit.
 #
-# Version: rio-cogeo 7.0.4, rasterio 1.4.4 (PyPI, GDAL 3.10.3 inside), numpy 2.3.5, tifffile 2026.3.3.
+# Version: rio-cogeo 7.0.4, rasterio 1.4.4 (GDAL 3.10.3 inside), numpy 2.3.5, tifffile 2026.3.3.
 #
 # Expected: `cog_translate` of a picture with red, green, blue and alpha keeps four bands, or refuses them, since a JPEG in
 # a TIFF has no alpha. The option for a mask, add_mask, is off by default.

@@ -1,7 +1,7 @@
 #!/bin/bash
 # tifffile: a second picture of half the size becomes a level of the first, though nothing marks it as one.
 #
-# Version: tifffile 2026.3.3 (PyPI), numpy 2.3.5.
+# Version: tifffile 2026.3.3, numpy 2.3.5.
 #
 # Expected: two calls of TiffWriter.write without subifds or subfiletype=1 are two series, since the documentation says that
 # levels are written as SubIFDs or with the reduced bit. A page without NewSubfileType 1 is a picture of its own (TIFF 6.0).

@@ -1,7 +1,7 @@
 #!/bin/bash
 # libvips: the description of a static IIIF set of PNG tiles does not say that they are PNG.
 #
-# Version: pyvips 3.2.0 with pyvips-binary 8.18.7 (libvips 8.18), from PyPI.
+# Version: pyvips 3.2.0 with pyvips-binary 8.18.7 (libvips 8.18).
 #
 # Expected: a set of version 3 written with `suffix=".png"` names png in `preferredFormats` or `extraFormats` of its
 # info.json: level 0 promises jpg alone. The same set of version 2 does so, in `formats` of its profile.

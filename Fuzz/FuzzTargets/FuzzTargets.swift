@@ -10,7 +10,7 @@ enum FuzzTarget: String, CaseIterable {
     case block
     /// Calls of the C interface.
     case calls
-    /// Reports of earlier runs, checks and tolerances.
+    /// Reports of earlier runs, and checks.
     case reports
     /// PNG, JPEG and WebP, as tiles and as one large image.
     case images

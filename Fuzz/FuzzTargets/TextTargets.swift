@@ -47,7 +47,7 @@ func fuzzWords(_ bytes: UnsafeRawBufferPointer) {
     _ = ControlGroups(groups: text, mounts: text)
 }
 
-/// A line with a check, one that was a tolerance, and a report. A report is never worse than itself.
+/// A line with a check, a line that is ignored (the corpus has it), and a report. A report is never worse than itself.
 func fuzzReports(_ bytes: UnsafeRawBufferPointer) {
     let lines = bytes.split(separator: 10, maxSplits: 2, omittingEmptySubsequences: false)
     guard lines.count == 3 else { return }

@@ -2,7 +2,7 @@
 ///
 /// Copies are the same layer. Like a ``TileView``, a layer does not keep its cache at work: that ends with the last
 /// reference to the ``TileCache``, or with ``TileCache/shutdown(timeout:)``. The cache's memory stays until the last view,
-/// layer and leased tile is released, too. Once a layer is removed, its methods do nothing, and those that throw say so.
+/// layer and leased tile is released, too. Once a layer is removed, its methods do nothing, and `pin` throws.
 public struct TileLayer: Hashable, Sendable {
     /// Identity of the layer, which frames, textures and ``NeededTile`` name.
     public let id: LayerID

@@ -18,7 +18,7 @@ public final class DeepZoomTileSource: BlockingTileSource, TileDecoder, MemoryRe
     /// Identity of the descriptor and of the folder of tiles. The first has path, size and modification time, the
     /// second path and modification time.
     ///
-    /// Tiles that change inside the folder are not noticed: invalidate the layer (`TileCache.invalidate`).
+    /// Tiles that change inside the folder are not noticed: invalidate the layer (`TileLayer.invalidate`).
     public let dataSet: [String]
 
     private let folder: String

@@ -20,7 +20,7 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, MemoryRepo
     /// Path and modification time of the folder, its layout, zooms and the tiles' extension and size.
     ///
     /// Files that change inside are not noticed, nor are those that are added below the folder: invalidate the layer
-    /// (`TileCache.invalidate`) to have them read.
+    /// (`TileLayer.invalidate`) to have them read.
     public let dataSet: [String]
 
     /// A warning if the folder's metadata states another order of rows than the layout, if tiles lie outside of the

@@ -114,10 +114,13 @@ public final class PMTilesTileSource: TileSource, TileDecoder, MemoryReportingSo
     public var heldMemory: ByteCount { .bytes(directoryBytes + delivery.scratch.byteCount) }
 
     /// A warning if the file was found to have changed since it was opened, if the server states neither `ETag` nor
-    /// `Last-Modified`, if the header states another kind of tiles than images, or if no tile comes
-    /// (``TileSourceStatistics/silence``). Otherwise `nil`.
+    /// `Last-Modified`, if the header states another kind of tiles than images or leaves out zooms of the root
+    /// directory, or if no tile comes (``TileSourceStatistics/silence``). Otherwise `nil`.
     public var warning: String? {
-        let warnings = [archive.reader.warning, mislabelled].compactMap(\.self)
+        let stated = archive.header.zooms
+        let claim = "its header states the zooms \(stated.lowerBound) to \(stated.upperBound)"
+        let more = zooms == stated ? nil : "\(claim), and it has \(zooms.upperBound)"
+        let warnings = [archive.reader.warning, mislabelled, more].compactMap(\.self)
         let text = warnings.isEmpty ? nil : "\(name): \(warnings.joined(separator: "; "))"
         return delivery.counter.warning(text, of: name)
     }

@@ -52,6 +52,8 @@ import Testing
         let source = try PMTilesTileSource(write(made.bytes()))
         // Of a leaf directory, only its first tile is known.
         #expect(source.zooms == (leafSize == 0 ? 0...3 : 0...2))
+        let text = source.warning?.hasSuffix("made.pmtiles: its header states the zooms 0 to 2, and it has 3")
+        #expect(text == (leafSize == 0 ? true : nil))
     }
 
     @Test func zoomsOfTileNumbers() {

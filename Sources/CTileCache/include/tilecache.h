@@ -242,6 +242,7 @@ typedef struct tilecache_configuration {
     int64_t maximum_byte_limit;
     /** Loads at the same time, 1 to 255. Default: 4. */
     int32_t workers;
+    /** Ignored. */
     int32_t reserved;
     /** Whether cold tiles are kept compressed before they are evicted. Default: true. */
     int32_t uses_compressed_tier;
@@ -731,6 +732,7 @@ typedef struct tilecache_layer_options {
     int32_t reserved;
     /** Fraction of the cache's limit that the layer's tiles never exceed, larger than 0, at most 1. Default: 1. */
     double share_maximum;
+    /** Ignored. */
     double reserved_share;
     /** Number of the pyramid's coarsest levels that the source does not have, 0 or more and fewer than all. The cache
      *  makes their tiles of finer ones and never requests them. A tile n levels above the source may cost 4^n loads.
@@ -871,7 +873,8 @@ typedef struct tilecache_prefetch_allowance {
     /** Default: TILECACHE_PREFETCH_PRICED. */
     tilecache_prefetch_kind kind;
     int32_t reserved;
-    /** The effort as the price of a load that is never drawn, in misses, 0 or more. Default: -1, effort says it. */
+    /** The effort as the price of a load that is never drawn, in misses, 0 or more. Overrides effort. Default:
+     *  -1, effort says it. */
     double price;
     /** Effort, 0 (only needed tiles) to 1 (everything). Default: -1, the cache's. */
     double effort;

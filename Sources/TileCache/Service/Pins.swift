@@ -174,7 +174,7 @@ extension CacheCore {
     /// The pyramid of a layer whose tiles are to be pinned.
     func pyramid(of layer: LayerID) throws(TileCacheError) -> TilePyramid {
         guard let pyramid = read({ $0.record(of: layer)?.pyramid }) else {
-            throw .invalidConfiguration("the layer is not one of this cache")
+            throw .invalidConfiguration("the layer has been removed")
         }
         return pyramid
     }

@@ -166,7 +166,8 @@ package struct Baseline: Sendable {
             comparison.better.append((share, "better  \(text)"))
             return
         }
-        if share <= tolerance {
+        // Not the quotient, whose rounding may exceed the tolerance.
+        if abs(to - from) <= tolerance * abs(from) {
             comparison.outcome.tolerated += 1
         } else {
             comparison.worse.append((share, "worse   \(text)"))

@@ -153,6 +153,13 @@ import TileCache
         #expect(try other.compare(rows { $0[name] = .number(before) }).better.count == 3)
     }
 
+    /// Also if the quotient of the figures, rounded, exceeds it.
+    @Test func aChangeAsLargeAsTheToleranceIsTolerated() throws {
+        let baseline = Baseline(report: rows { $0["deficit"] = .number(100) }, path: "old.json", tolerance: 0.01)
+        #expect(try baseline.compare(rows { $0["deficit"] = .number(101) }).worse.isEmpty)
+        #expect(try baseline.compare(rows { $0["deficit"] = .number(101.001) }).worse.count == 3)
+    }
+
     @Test(arguments: [(0.01, false), (0.011, true)])
     func toleranceOnBothSides(tolerance: Double, isWell: Bool) throws {
         let worse = changed {
