@@ -41,7 +41,7 @@ extension PoolState {
     /// Ends leases. Above a lowered limit, evicts what they kept; plans continue with what is left, in steps.
     mutating func endLeases(_ tokens: some Sequence<LeaseToken>) {
         for token in tokens { release(token) }
-        settleLimit()
+        if settleLimit() { noteDemand() }
     }
 
     /// Ends a lease, whether or not newer pixels have replaced it.

@@ -59,7 +59,8 @@ struct PlanQueue {
     mutating func drop() {
         let cutsPins = plan.cutsPins
         valued = []
-        install(Plan(isAtRest: plan.isAtRest), hasRoom: false)
+        install(Plan(isAtRest: plan.isAtRest), hasRoom: true)
+        unmet.note(.needed)
         plan.cutsPins = cutsPins
     }
 
@@ -92,12 +93,10 @@ struct PlanQueue {
     mutating func noteUnmet() { unmet.note(.needed) }
 
     /// Notes that an entry was passed by because its layer has all its loads, or all its decoders, at work.
-    mutating func noteBusy(_ planned: PlanEntry) {
-        unmet.noteBusy(layer: planned.key.layer, planned.reason.isExtra ? .extra : .needed)
-    }
+    mutating func noteBusy() { unmet.noteBusy() }
 
-    /// Notes that a load or a decoder of a layer has become free.
-    mutating func noteFree(layer: Int) { unmet.noteFree(layer: layer) }
+    /// Takes whether entries were passed by for that reason, once.
+    mutating func takeBusy() -> Bool { unmet.takeBusy() }
 
     /// Notes that nothing may be evicted for an entry. Nothing further of its kind starts, since it is worth less.
     ///

@@ -207,7 +207,7 @@ extension PoolState {
         let result = outcome(answer, of: load)
         let number = load.entry
         let layer = table[number].key.layer
-        noteEnd(ofLayer: layer)
+        noteEnd()
         noteWork(load, isOver: answer != .cancelled && answer != .refused, at: now)
         if load.slot != .none { ledger.noteInFlight(-slotBytes(ofLayer: layer)) }
         ledger.noteHeld(-load.heldBytes)
@@ -228,8 +228,9 @@ extension PoolState {
                 if let time = retryTime(of: number, after: result) { effects.replanAt = min(effects.replanAt, time) }
             }
             // What the plan has left out because it was being loaded, or what takes its place.
-            let isLost = isOutdated || answer == .cancelled || result.isUnavailable
-            if isLost, table[number].isKept || isPlanned(table[number].key, for: .fallback, .ancestor) { noteDemand() }
+            let isLost = answer == .cancelled || result.isUnavailable
+            let isWanted = table[number].isKept || isPlanned(table[number].key, for: .fallback, .ancestor)
+            if isOutdated || (isLost && isWanted) { noteDemand() }
             noteNotLanded(load, result)
             forgetIfIdle(number)
         }

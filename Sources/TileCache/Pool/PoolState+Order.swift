@@ -79,7 +79,7 @@ extension PoolState {
             return false
         }
         if hasAllItsLoads(layer: layer) {
-            queue.noteBusy(planned)
+            queue.noteBusy()
             return false
         }
         // One search for a victim is enough for all tiles of the same size: they are as many as a view needs.
@@ -95,7 +95,7 @@ extension PoolState {
         if number != .none, table[number].residency.isCompressed, !table[number].flags.contains(.stale) {
             // As with stuck loads: hanging decoders of a layer do not take all spare workers.
             if table[number].form.isEncoded, layers[layer].stuckDecodes >= configuration.mostOfHangingLayer {
-                queue.noteBusy(planned)
+                queue.noteBusy()
                 return nil
             }
             // The worker that has the codec continues here.

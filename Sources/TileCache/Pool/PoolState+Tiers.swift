@@ -73,7 +73,7 @@ extension PoolState {
     mutating func endJob(ofLayer layer: Int) {
         codecJobs.end()
         layers.change(layer) { $0.jobs -= 1 }
-        noteEnd(ofLayer: layer)
+        noteEnd()
     }
 
     /// Begins to compress a decoded tile.
@@ -203,6 +203,8 @@ extension PoolState {
         table.stage(number) { $0.leaseCount -= 1 }
         guard result == .pixels else {
             if result == .damaged { counters.tiers.damagedBlocks += 1 } else { counters.tiers.undecodablePayloads += 1 }
+            // The plan may have it for another reason than that it is kept.
+            noteDemand()
             return drop(number, cause: .damaged)
         }
         guard !isPeek else {

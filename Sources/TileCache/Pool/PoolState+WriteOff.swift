@@ -37,7 +37,7 @@ extension PoolState {
 
     mutating func endStuckDecode(ofLayer layer: Int) {
         layers.change(layer) { $0.stuckDecodes -= 1 }
-        noteEnd(ofLayer: layer)
+        noteEnd()
     }
 
     /// Notes that a layer's source has answered a request and has not returned. The layer's index is not reused before.
@@ -51,7 +51,7 @@ extension PoolState {
             $0.answeredRequests -= 1
             if isReplaced { $0.stuckRequests -= 1 }
         }
-        noteEnd(ofLayer: layer)
+        noteEnd()
     }
 
     /// Whether a layer has the maximum of loads in flight, if loads are stuck. Requests that go on after their answer

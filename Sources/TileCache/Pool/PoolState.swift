@@ -148,13 +148,15 @@ struct PoolState: ~Copyable {
         return hasDemand
     }
 
+    /// Notes that the newest plan lacks needed or pinned tiles, which have no place in the table.
+    mutating func noteUnmet() { queue.noteUnmet() }
+
     /// Notes that something has ended that others may have waited for: a load, the work of a codec, a
     /// source's call, a lease of replaced pixels.
-    ///
-    /// - Parameter layer: Its layer. Default: `nil`, none in particular.
-    mutating func noteEnd(ofLayer layer: Int? = nil) {
+    mutating func noteEnd() {
         ends &+= 1
-        if let layer { queue.noteFree(layer: layer) }
+        // Also of another layer: hanging ones share the spare workers.
+        if queue.takeBusy() { noteDemand() }
     }
 
     /// Whether the supply has changed since it was last taken.

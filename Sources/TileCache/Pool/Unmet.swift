@@ -31,22 +31,22 @@ struct Unmet {
 
     /// The highest rank that was refused room; `nil` if none was.
     private(set) var rank: Rank?
-    /// The highest rank of entries that were passed by, by their layer: it had all its loads, or decoders, at work.
-    private(set) var busyLayers: [Int: Rank] = [:]
+    /// Whether entries were passed by since their layer had all its loads, or all its decoders, at work.
+    private(set) var isBusy = false
     /// Room that needed tiles lack.
     private(set) var room = RoomLack()
     /// Least size of a slot, in bytes, that had no room, though smaller ones may have some; `.max` for none.
     private(set) var leastSlot = Int.max
 
-    var isEmpty: Bool { rank == nil && busyLayers.isEmpty }
+    var isEmpty: Bool { rank == nil && !isBusy }
 
     mutating func note(_ new: Rank) { rank = max(rank ?? new, new) }
 
-    mutating func noteBusy(layer: Int, _ rank: Rank) { busyLayers[layer] = max(rank, busyLayers[layer] ?? rank) }
+    mutating func noteBusy() { isBusy = true }
 
-    /// Notes that a load or a decoder of a layer has become free: what was passed by is refused no more than room.
-    mutating func noteFree(layer: Int) {
-        if let rank = busyLayers.removeValue(forKey: layer) { note(rank) }
+    mutating func takeBusy() -> Bool {
+        defer { isBusy = false }
+        return isBusy
     }
 
     /// Notes that a needed tile lacks room.

@@ -42,6 +42,8 @@ extension CacheCore {
             if let record {
                 state.endNeed(of: record)
                 state.pool.note(-Fetches.bytesPerFetch, in: .views)
+                // The next plan cancels its load, or leaves it out.
+                state.pool.noteDemand()
             }
             return (isCancelled, record)
         }

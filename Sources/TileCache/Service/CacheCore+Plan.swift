@@ -154,7 +154,7 @@ extension CoreState {
     ) {
         pool.install(plan, now: now)
         // What has no entry of the table yet is not in the plan.
-        if hasMissingEntries { pool.queue.noteUnmet() }
+        if hasMissingEntries { pool.noteUnmet() }
         _ = pool.takeSupply()
         // Drops the plan, whose entries name the layers by their indices.
         if hasWaitingRemoval { freeRemovedLayers(now: time) }

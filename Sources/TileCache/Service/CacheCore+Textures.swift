@@ -6,7 +6,7 @@ extension CacheCore {
         perform { state in
             guard !state.isShutDown, var view = state.views[id].take() else { return }
             defer { state.views[id] = view }
-            _ = view.model.setLevelBias(bias, now: now, pool: &state.pool)
+            if view.model.setLevelBias(bias, now: now, pool: &state.pool) { state.pool.noteDemand() }
         }
     }
 

@@ -148,6 +148,8 @@ extension CacheCore {
 
     func trim(toBytes bytes: Int) {
         while perform({ $0.pool.trim(toBytes: max(bytes, 0), steps: PoolState.stepsAtOnce) }) {}
+        // What is drawn for tiles that will not come, and margins, may have been evicted too.
+        perform { $0.pool.noteDemand() }
     }
 
     func setByteLimit(_ bytes: Int) {
@@ -174,6 +176,7 @@ extension CacheCore {
         limitStoresLater()
         let views = read { $0.views.count }
         for place in 0..<views { perform { $0.refit(view: place, now: now) } }
+        perform { $0.pool.noteDemand() }
     }
 
     /// Makes codecs for the largest compressible tile, as many as the limit allows.

@@ -168,7 +168,11 @@ extension CacheCore {
             }
         }
         let now = clock()
-        perform { $0.refitShort(now: now) }
+        perform { state in
+            state.refitShort(now: now)
+            // What waits for room in the table may have it now.
+            state.pool.noteDemand()
+        }
     }
 
     /// The pyramid of a layer whose tiles are to be pinned.

@@ -81,16 +81,11 @@ import Testing
         #expect(hasDemand)
     }
 
-    @Test func aPassedLayerIsRefusedItsRankOnceItIsFree() {
+    /// An entry that was passed by, since its layer had all its loads at work, has its turn again.
+    @Test func aBusyLayerIsDemandOnceALoadEnds() {
         var unmet = Unmet()
-        unmet.noteBusy(layer: 1, .extra)
-        unmet.noteBusy(layer: 2, .needed)
-        unmet.noteBusy(layer: 2, .extra)
-        unmet.noteFree(layer: 0)
-        #expect(unmet.rank == nil && !unmet.isEmpty)
-        unmet.noteFree(layer: 1)
-        #expect(unmet.rank == .extra)
-        unmet.noteFree(layer: 2)
-        #expect(unmet.rank == .needed && unmet.busyLayers.isEmpty)
+        #expect(unmet.isEmpty && !unmet.takeBusy())
+        unmet.noteBusy()
+        #expect(!unmet.isEmpty && unmet.takeBusy() && unmet.isEmpty && !unmet.takeBusy())
     }
 }

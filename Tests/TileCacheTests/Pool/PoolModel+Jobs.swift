@@ -107,12 +107,13 @@ extension PoolModel {
             flights[id] = nil
             let isNeeded = needed.contains(flight.key)
             let (isLate, wasOver) = (pool.loads[id]?.isWrittenOff == true, pool.isOverLimit)
+            let wasBusy = pool.queue.unmet.isBusy
             _ = (pool.takeDemand(), pool.takeSupply())
             let leavesNothing = content[flight.key] == nil || result == .absent
             let isLost = result.isUnavailable && isNeeded && leavesNothing
             pool.finishLoad(id, result, now: now)
             let effects = pool.takeEffects()
-            let isDemand = isLost || (isNeeded && (flight.isOutdated || result == .cancelled))
+            let isDemand = isLost || flight.isOutdated || (isNeeded && result == .cancelled) || wasBusy
             let hasDemand = pool.takeDemand()
             // Above a lowered limit needed tiles are evicted, too.
             try require(hasDemand == isDemand || (hasDemand && wasOver), "a demand: \(hasDemand), not \(isDemand)")
@@ -218,9 +219,10 @@ extension PoolModel {
                 if isCurrent { currentWork[key] = nil }
                 try require(stamps(in: work.ticket.form.block) == [work.stamp], "its block was taken")
                 let isNeeded = isCurrent && views.contains { $0.entered.contains(key) }
+                let wasBusy = pool.queue.unmet.isBusy
                 _ = pool.takeDemand()
                 pool.finishStore(work.ticket)
-                try require(pool.takeDemand() == isNeeded, "whether a view waits for it")
+                try require(pool.takeDemand() == (isNeeded || wasBusy), "whether a view waits for it")
             }
         case .promotion:
             let isIntact = !random.oneIn(6)
@@ -237,13 +239,13 @@ extension PoolModel {
                 }
                 try write(work.stamp, to: range)
                 if work.isDecoding { pool.finishDecode(work.ticket) }
-                let isNeeded = isCurrent && needed.contains(key)
+                let wasBusy = pool.queue.unmet.isBusy
                 _ = pool.takeDemand()
                 let isDecoded = work.ticket.form.isEncoded && random.oneIn(2)
                 let result = isIntact ? PromotionResult.pixels : isDecoded ? .undecodable : .damaged
                 if isCurrent { count(result) }
                 pool.finishPromotion(work.ticket, result)
-                try require(pool.takeDemand() == (isNeeded && !isIntact), "a lost tile is loaded again")
+                try require(pool.takeDemand() == ((isCurrent && !isIntact) || wasBusy), "a lost tile is loaded again")
             }
         case .peek:
             let isDecoded = work.ticket.form.isEncoded && random.oneIn(2)
@@ -252,10 +254,11 @@ extension PoolModel {
             try perform("the end of a look", removing: result == .pixels ? .evictable : .also(key)) {
                 if isCurrent { currentWork[key] = nil }
                 let isNeeded = isCurrent && views.contains { $0.entered.contains(key) }
+                let wasBusy = pool.queue.unmet.isBusy
                 _ = pool.takeDemand()
                 pool.finishPromotion(work.ticket, result)
-                let isWanted = result == .pixels ? isNeeded : isCurrent && needed.contains(key)
-                try require(pool.takeDemand() == isWanted, "whether a view waits for it")
+                let isWanted = result == .pixels ? isNeeded : isCurrent
+                try require(pool.takeDemand() == (isWanted || wasBusy), "whether a view waits for it")
                 let isThere = pool.residency(of: key) == .compressed
                 try require(!isCurrent || isThere == (result == .pixels), "a look changed the tile")
             }

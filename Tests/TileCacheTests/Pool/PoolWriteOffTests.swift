@@ -45,10 +45,10 @@ import Testing
         #expect(stuck != nil && count == 1)
         small.install((1..<4).map { small.demand(key($0)) })
         let first = small.beginLoad()
-        var waits = !small.pool.queue.unmet.busyLayers.isEmpty
+        var waits = small.pool.queue.unmet.isBusy
         #expect(first?.key == key(1) && !waits)
         #expect(small.beginLoad() == nil)
-        waits = !small.pool.queue.unmet.busyLayers.isEmpty
+        waits = small.pool.queue.unmet.isBusy
         #expect(waits)
         if let first { small.end(first) }
         small.install((1..<4).map { small.demand(key($0)) })
