@@ -341,16 +341,34 @@ final class ExploredRun: @unchecked Sendable {
         let (needed, bytes) = (wanted(), tableBytes())
         let before = lacking(of: needed)
         guard !before.isEmpty else { return }
+        let state = cache.core.lock.withLock { planState(of: before, $0) }
         cache.core.perform { $0.pool.noteDemand() }
         guard scheduler.settle(atMost: 400) else { return }
         let gained = before.subtracting(lacking(of: before))
         // A later plan, or policies that it has reset, may leave room for a tile.
         if !gained.isEmpty, tableBytes() >= bytes {
-            problems.append("no effect requested the plan that brings \(gained.map(\.coordinate))")
+            problems.append("no effect requested the plan that brings \(gained.map(\.coordinate)): \(state)")
         }
         // Where room is short, tables that grow between two plans may make a level too fine.
         let isChanged = wanted().union(before) != needed
         if isChanged, !isTight { problems.append("no effect requested the plan that changes what is needed") }
+    }
+
+    /// What a plan has to do with tiles, for messages.
+    private func planState(of tiles: Set<TileKey>, _ state: borrowing CoreState) -> String {
+        let queue = state.pool.queue
+        let entries = tiles.map { tile -> String in
+            let number = state.pool.table.find(tile)
+            guard number != .none else { return "\(tile.coordinate): no entry" }
+            let entry = state.pool.table[number]
+            let wait = entry.retryAt == .max ? "never" : "\(entry.retryAt - scheduler.now)"
+            let isPlanned = queue.plan.entries.contains { $0.key == tile }
+            let place = isPlanned ? "planned" : "not planned"
+            return "\(tile.layer):\(tile.coordinate) \(entry.residency) \(entry.flags.rawValue) \(wait) \(place)"
+        }
+        let due = state.due.earliest == .max ? "never" : "\(state.due.earliest - scheduler.now)"
+        let unmet = "\(queue.unmet), ended \(queue.hasEnded), rest \(queue.rest), due \(due)"
+        return "\(entries.sorted()); \(unmet); over \(state.pool.isOverLimit), \(state.pool.loads.busyCount) loads"
     }
 
     /// Every wanted tile has been answered.
