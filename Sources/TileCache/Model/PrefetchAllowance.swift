@@ -51,7 +51,11 @@ public struct PrefetchTerms: Hashable, Sendable {
 
     /// Creates terms.
     ///
-    /// - Parameter price: Sets the effort. Default: `nil`, `effort` does.
+    /// - Parameters:
+    ///   - price: Sets ``effort`` as ``price``. Default: `nil`, the next parameter does.
+    ///   - effort: ``effort``. Default: `nil`, the cache's.
+    ///   - requestsPerMinute: ``requestsPerMinute``. Default: `nil`, no maximum.
+    ///   - bytesPerMinute: ``bytesPerMinute``. Default: `nil`, no maximum.
     public init(
         price: Double? = nil,
         effort: Double? = nil,

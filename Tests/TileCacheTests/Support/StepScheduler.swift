@@ -1,4 +1,5 @@
 import Dispatch
+import Synchronization
 
 @testable import TileCache
 
@@ -39,7 +40,12 @@ final class StepScheduler: @unchecked Sendable {
         }
     }
 
-    private(set) var now: Int64 = 1_000_000_000
+    private(set) var now: Int64 {
+        get { time.load(ordering: .relaxed) }
+        set { time.store(newValue, ordering: .relaxed) }
+    }
+    // Threads that are none of the cache's read its clock too, such as that of a memory pressure monitor.
+    private let time = Atomic<Int64>(1_000_000_000)
     /// Number of steps that have run.
     private(set) var count = 0
     /// Whether workers may interrupt other steps; not if they wait for these.
