@@ -1,3 +1,4 @@
+import CacheBenchKit
 import Foundation
 import PanTraces
 import Testing

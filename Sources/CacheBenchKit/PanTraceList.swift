@@ -1,11 +1,8 @@
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
+import Foundation
+import PanTraces
 
 /// Finds the traces that arguments of a command line name.
-public enum PanTraceList {
+package enum PanTraceList {
     /// Lists files as given, and all `.csv` files below directories, sorted by path.
     ///
     /// Hidden files, and directories behind symbolic links, are left out: a link may form a cycle. What is in a directory
@@ -16,7 +13,7 @@ public enum PanTraceList {
     ///   - unnamed: Called with the path of each file or directory with such a name. Its bytes that are not UTF-8 are
     ///     replaced by U+FFFD. Default: nothing.
     /// - Throws: ``PanTraceError`` if a directory cannot be read or has no trace, or if standard input is named twice.
-    public static func paths(
+    package static func paths(
         _ arguments: [String],
         unnamed: (String) -> Void = { _ in }
     ) throws(PanTraceError) -> [String] {
