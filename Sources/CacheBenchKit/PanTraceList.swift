@@ -1,5 +1,5 @@
 import Foundation
-import PanTraces
+package import PanTraces
 
 /// Finds the traces that arguments of a command line name.
 package enum PanTraceList {
