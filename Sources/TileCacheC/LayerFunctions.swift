@@ -162,23 +162,20 @@ private func add(
     _ options: LayerOptions
 ) throws(Failure) -> TileLayer {
     let number = LayerNumber()
+    let payloads = callbacks.decode.map { PayloadDecoder(decoder: $0, context: context, layer: number) }
     let layer: TileLayer
     switch (callbacks.load, callbacks.request) {
     case (let load?, nil):
         let plain = BlockingSource(load: load, context: context, layer: number)
         let source: any BlockingTileSource =
-            callbacks.decode.map {
-                DecodingSource(source: plain, decoder: $0, context: context, layer: number)
-            } ?? plain
+            payloads.map { DecodingBlockingSource(source: plain, payloads: $0) } ?? plain
         layer = try library { () throws(TileCacheError) in
             try cache.addLayer(source, pyramid: pyramid, options: options)
         }
     case (nil, let request?):
         let plain = RequestSource(request: request, context: context)
         let source: any TileSource =
-            callbacks.decode.map {
-                DecodingSource(source: plain, decoder: $0, context: context, layer: number)
-            } ?? plain
+            payloads.map { DecodingRequestSource(source: plain, payloads: $0) } ?? plain
         layer = try library { () throws(TileCacheError) in
             try cache.addLayer(source, pyramid: pyramid, options: options)
         }

@@ -43,9 +43,9 @@ struct RequestSource: TileSource, @unchecked Sendable {
     }
 }
 
-/// A source that also decodes its own encoded bytes. The context is the program's, which guards it; the rest is constant.
-struct DecodingSource<Source: Sendable>: TileDecoder, @unchecked Sendable {
-    let source: Source
+/// A C function that decodes a source's own encoded bytes. The context is the program's, which guards it; the rest is
+/// constant.
+struct PayloadDecoder: @unchecked Sendable {
     let decoder: tilecache_decode_function
     let context: CallbackContext
     let layer: LayerNumber
@@ -63,14 +63,37 @@ struct DecodingSource<Source: Sendable>: TileDecoder, @unchecked Sendable {
     }
 }
 
-extension DecodingSource: BlockingTileSource where Source: BlockingTileSource {
+// Not one generic type: the runtime sets up the metadata of such a type from memory that valgrind takes for
+// uninitialised, and programs that use the library would have that in their reports.
+
+/// A blocking source that also decodes its own encoded bytes.
+struct DecodingBlockingSource: BlockingTileSource, TileDecoder {
+    let source: BlockingSource
+    let payloads: PayloadDecoder
+
     func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
         try source.load(tile, into: &pixels)
     }
+
+    func decode(
+        _ encoded: UnsafeRawBufferPointer,
+        of tile: TileCoordinate,
+        into pixels: inout TilePixels
+    ) throws(TileFailure) { try payloads.decode(encoded, of: tile, into: &pixels) }
 }
 
-extension DecodingSource: TileSource where Source: TileSource {
+/// An asynchronous source that also decodes its own encoded bytes.
+struct DecodingRequestSource: TileSource, TileDecoder {
+    let source: RequestSource
+    let payloads: PayloadDecoder
+
     func requestTile(_ request: TileRequest) { source.requestTile(request) }
+
+    func decode(
+        _ encoded: UnsafeRawBufferPointer,
+        of tile: TileCoordinate,
+        into pixels: inout TilePixels
+    ) throws(TileFailure) { try payloads.decode(encoded, of: tile, into: &pixels) }
 }
 
 /// Calls a C function that writes a tile.
