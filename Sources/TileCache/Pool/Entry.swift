@@ -24,9 +24,10 @@ struct EntryFlags: OptionSet {
     static let expires = EntryFlags(rawValue: 1024)
     /// Stale since it has expired while it was needed. Its load is a revalidation.
     static let expired = EntryFlags(rawValue: 2048)
-    /// Was awaited, or loaded for one who waits, when the entry was last listed. Kept by the table.
+    /// Was awaited (`Entry.isAwaited`) when the entry was last listed. Kept by the table.
     static let awaited = EntryFlags(rawValue: 4096)
-    static let loadedForOne = EntryFlags(rawValue: 8192)
+    /// Was being loaded for a view, a request or a pin when the entry was last listed. Kept by the table.
+    static let loadAwaited = EntryFlags(rawValue: 8192)
 
     /// Flags kept without pixels.
     static let remembered: EntryFlags = [.absent, .failed, .refused]
@@ -35,7 +36,7 @@ struct EntryFlags: OptionSet {
         .seen, .prefetched, .stale, .encodedIsSmaller, .unsaved, .holes, .expires, .expired,
     ]
     /// Flags about what plans have to do for the tile.
-    static let ofDemand: EntryFlags = [.awaited, .loadedForOne]
+    static let ofDemand: EntryFlags = [.awaited, .loadAwaited]
     /// Flags about the time until which a tile is valid.
     static let ofExpiry: EntryFlags = [.expires, .expired]
 }
@@ -152,7 +153,7 @@ struct Entry {
         return flags.contains(.stale) || (residency == .none && !flags.contains(.absent))
     }
     /// What plans have to do for it, as flags.
-    var demand: EntryFlags { isAwaited ? .awaited : isKept && load != .none ? .loadedForOne : [] }
+    var demand: EntryFlags { isAwaited ? .awaited : isKept && load != .none ? .loadAwaited : [] }
     /// What policies see of it.
     var state: TileResidency {
         TileResidency(

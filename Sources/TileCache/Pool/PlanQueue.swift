@@ -45,8 +45,8 @@ struct PlanQueue {
         let isAtRest = newPlan.isAtRest
         // Without a copy.
         plan = newPlan
+        if !hasRoom { plan = Plan(isAtRest: isAtRest) }
         plan.cutsPins = plan.entries.lazy.filter { $0.reason == .pin }.count >= PoolState.pinsOfAPlan
-        if !hasRoom { plan = Plan(isAtRest: isAtRest, cutsPins: plan.cutsPins) }
         lanes = PlanLanes(of: plan)
         (ended, unmet) = (nil, Unmet())
         // Without room for a plan every byte is leased: nothing could be loaded either.

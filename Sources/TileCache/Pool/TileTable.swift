@@ -98,7 +98,7 @@ struct TileTable: ~Copyable {
     /// Moves an entry to the list that it belongs on.
     @inline(__always)
     mutating func relist(_ number: EntryID, _ layers: borrowing PoolLayers) {
-        noteDemand(number)
+        countDemand(of: number)
         let wanted = entries.pointer(number).pointee.wantedList
         guard wanted != entries.pointer(number).pointee.list else { return }
         if wanted.isEvictable, !entries.pointer(number).pointee.list.isEvictable { arrivals &+= 1 }
@@ -110,15 +110,15 @@ struct TileTable: ~Copyable {
         }
     }
 
-    /// Counts if a tile is awaited from now on, or if nobody waits for its load any more.
+    /// Counts a tile that has become awaited, or whose load nobody waits for any more.
     @inline(__always)
-    private mutating func noteDemand(_ number: EntryID) {
+    private mutating func countDemand(of number: EntryID) {
         let demand = entries.pointer(number).pointee.demand
         let former = entries.pointer(number).pointee.flags.intersection(.ofDemand)
         guard demand != former else { return }
         entries[number].flags.subtract(.ofDemand)
         entries[number].flags.formUnion(demand)
-        let isDropped = former == .loadedForOne && entries.pointer(number).pointee.load != .none
+        let isDropped = former == .loadAwaited && entries.pointer(number).pointee.load != .none
         if demand == .awaited || isDropped { demands &+= 1 }
     }
 
