@@ -1,4 +1,5 @@
 public import PanTraces
+public import TileCache
 public import TileScroll
 
 /// Panes of equal size from left to right in one window, and which of them input belongs to.
