@@ -17,7 +17,8 @@ public final class TileCache: Sendable {
         /// Largest ``TileCache/byteLimit`` that can be set later, `byteLimit` or more. Default: `nil`, four times
         /// `byteLimit`. Reserves addresses, not memory.
         public var maximumByteLimit: ByteCount?
-        /// Concurrent loads, 1...255. Default: 4.
+        /// Threads that call sources, decode and compress, 1...255. Default: 4. A blocking source has at most as many loads
+        /// at a time; for an asynchronous one see ``TileSource/loadsInFlight``.
         public var workers: Int
         /// Whether cold tiles are compressed before they are evicted. Default: `true`.
         public var usesCompressedTier = true
@@ -74,7 +75,7 @@ public final class TileCache: Sendable {
     ///
     /// - Parameters:
     ///   - byteLimit: Byte limit for everything.
-    ///   - workers: Concurrent loads, 1...255. Default: 4.
+    ///   - workers: As ``Configuration/workers``, 1...255. Default: 4.
     /// - Throws: As ``init(_:)``.
     public convenience init(byteLimit: ByteCount, workers: Int = 4) throws(TileCacheError) {
         try self.init(Configuration(byteLimit: byteLimit, workers: workers))
@@ -100,7 +101,7 @@ public final class TileCache: Sendable {
 
     /// Adds a layer with an asynchronous source.
     ///
-    /// - Throws: As for a blocking source.
+    /// - Throws: As for a blocking source; also if its ``TileSource/loadsInFlight`` are not within 1...255.
     public func addLayer(
         _ source: any TileSource,
         pyramid: TilePyramid,

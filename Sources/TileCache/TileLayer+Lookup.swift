@@ -1,4 +1,14 @@
 extension TileLayer {
+    /// Loads in flight of an asynchronous source, and how many may be; the latter follows the times of the loads if the
+    /// source's ``TileSource/loadsInFlight`` are automatic. Of a blocking source: its loads, and the cache's workers.
+    /// 0 and 0 once the layer is removed.
+    public var loadsInFlight: (now: Int, most: Int) {
+        core.read { state in
+            guard state.has(id) else { return (0, 0) }
+            return state.pool.loadsInFlight(ofLayer: id.index)
+        }
+    }
+
     /// Whether a tile is resident, decoded or compressed. Does not count as a use.
     public func isResident(_ tile: TileCoordinate) -> Bool {
         core.read { state in state.key(of: tile, in: id).map { state.pool.residency(of: $0).isResident } ?? false }

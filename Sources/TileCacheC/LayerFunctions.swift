@@ -173,7 +173,8 @@ private func add(
             try cache.addLayer(source, pyramid: pyramid, options: options)
         }
     case (nil, let request?):
-        let plain = RequestSource(request: request, context: context)
+        let loads = callbacks.requests == 0 ? LoadsInFlight.standard : .fixed(Int(callbacks.requests))
+        let plain = RequestSource(request: request, context: context, loadsInFlight: loads)
         let source: any TileSource =
             payloads.map { DecodingRequestSource(source: plain, payloads: $0) } ?? plain
         layer = try library { () throws(TileCacheError) in

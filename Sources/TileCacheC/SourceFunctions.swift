@@ -35,6 +35,7 @@ struct BlockingSource: BlockingTileSource, @unchecked Sendable {
 struct RequestSource: TileSource, @unchecked Sendable {
     let request: tilecache_request_function
     let context: CallbackContext
+    var loadsInFlight = LoadsInFlight.standard
 
     func requestTile(_ request: TileRequest) {
         withExtendedLifetime(context) {
@@ -86,6 +87,7 @@ struct DecodingBlockingSource: BlockingTileSource, TileDecoder {
 struct DecodingRequestSource: TileSource, TileDecoder {
     let source: RequestSource
     let payloads: PayloadDecoder
+    var loadsInFlight: LoadsInFlight { source.loadsInFlight }
 
     func requestTile(_ request: TileRequest) { source.requestTile(request) }
 

@@ -15,10 +15,19 @@ public protocol AsyncTileSource: Sendable {
     /// - Throws: ``TileCache/TileFailure`` to control whether and when to retry. All other errors count as transient.
     ///   Errors of a cancelled task say nothing about the tile.
     func load(_ tile: TileCoordinate) async throws -> Writer
+
+    /// How many loads the source can use at a time. Read once, when a layer is added. Default:
+    /// ``TileCache/LoadsInFlight/standard``.
+    var loadsInFlight: LoadsInFlight { get }
+}
+
+extension AsyncTileSource {
+    /// As many as make the loads faster, from 4 to 64.
+    public var loadsInFlight: LoadsInFlight { .standard }
 }
 
 extension TileCache {
-    /// Adds a layer with an `async` source. Each load is a task; at most `workers` run at a time.
+    /// Adds a layer with an `async` source. Each load is a task; at most ``AsyncTileSource/loadsInFlight`` run at a time.
     ///
     /// - Parameters:
     ///   - source: Kept until the layer is removed or the cache ends.
@@ -38,6 +47,7 @@ extension TileCache {
 private struct TaskSource: SourceAdapter {
     let source: any AsyncTileSource
     var original: any Sendable { source }
+    var loadsInFlight: LoadsInFlight { source.loadsInFlight }
 
     func requestTile(_ request: TileRequest) {
         let task = Task { [source] in

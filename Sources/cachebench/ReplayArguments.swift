@@ -108,6 +108,16 @@ struct ReplayArguments<Latency: LatencyFlag>: ParsableArguments {
     @Option("Concurrent loads, 1 to 255.", .whole(1...255))
     var workers = usual.workers
 
+    @Option(
+        """
+        Loads in flight of an asynchronous source under the virtual clock, which occupy no worker: 1 to 255, auto, or \
+        auto:LEAST-MOST.
+        """,
+        OptionValue("auto, auto:4-64, or 1 to 255") { LoadsInFlight($0) },
+        default: "none: the source blocks, and each load occupies a worker"
+    )
+    var inFlight: LoadsInFlight?
+
     // MARK: Time
 
     @OptionGroup var latency: Latency
@@ -175,6 +185,7 @@ struct ReplayArguments<Latency: LatencyFlag>: ParsableArguments {
         options.without = without
         options.profile = profile.map { .file($0) }
         options.workers = workers
+        options.loadsInFlight = inFlight
         switch latency.loadLatency {
         case .unset: options.loadLatency = clock == .virtual ? usual.loadLatency : nil
         case .drawn: options.loadLatency = nil

@@ -57,12 +57,13 @@ FIELD(tilecache_freshness, usable_until, 24);
 FIELD(tilecache_freshness, entity_tag, 32);
 FIELD(tilecache_freshness, last_modified, 552);
 
-SIZE(tilecache_source, 48);
+SIZE(tilecache_source, 56);
 FIELD(tilecache_source, context, 8);
 FIELD(tilecache_source, destroy, 16);
 FIELD(tilecache_source, load, 24);
 FIELD(tilecache_source, request, 32);
 FIELD(tilecache_source, decode, 40);
+FIELD(tilecache_source, requests, 48);
 SIZE(tilecache_request_info, 40);
 FIELD(tilecache_request_info, layer, 8);
 FIELD(tilecache_request_info, is_demand, 12);

@@ -240,7 +240,8 @@ typedef struct tilecache_configuration {
     /** Largest limit that can be set later, byte_limit to 2^46. Reserves addresses, not memory. Default: 0, four times
      *  byte_limit. */
     int64_t maximum_byte_limit;
-    /** Loads at the same time, 1 to 255. Default: 4. */
+    /** Threads that call sources, decode and compress, 1 to 255. Default: 4. A blocking source has at most as many loads
+     *  at a time. */
     int32_t workers;
     /** Ignored. */
     int32_t reserved;
@@ -532,12 +533,18 @@ typedef struct tilecache_source {
     /** Synchronous load: returns when the pixels are written. Called on worker threads, several at a time; may block.
      *  NULL if `request` is set. */
     tilecache_write_function load;
-    /** Asynchronous load: returns soon and completes later. Called on worker threads, several at a time, for at most as
-     *  many tiles at once as there are workers. NULL if `load` is set. */
+    /** Asynchronous load: returns soon and completes later. Called on worker threads, several at a time. A worker goes on
+     *  with other work once the function has returned: `requests` bounds the tiles that are requested at a time. NULL if
+     *  `load` is set. */
     tilecache_request_function request;
     /** Decodes encoded bytes that the source has passed. Called on worker threads, several at a time. Default: NULL,
      *  the source passes none. */
     tilecache_decode_function decode;
+    /** Requests that the source can use at a time, 1 to 255. Default: 0, as many as make its loads faster, 4 to 64. Not
+     *  for `load`, whose calls occupy workers. */
+    int32_t requests;
+    /** Ignored. */
+    int32_t reserved;
 } tilecache_source;
 
 /** Sets all fields but struct_size to zero. Errors as tilecache_configuration_init(). */

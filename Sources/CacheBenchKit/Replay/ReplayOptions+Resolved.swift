@@ -64,6 +64,7 @@ extension ReplayOptions {
             "compressionRatio": .number(compressionRatio), "prefetch": .text(prefetch.rawValue),
             "eviction": .text(eviction.rawValue), "pixelFormat": .text(pixelFormat.name),
             "workers": .integer(workers),
+            "inFlight": loadsInFlight.map { .text($0.description) } ?? .none,
             "loadLatencyMilliseconds": loadLatency.map { .number(Double($0) / 1e6) } ?? .none,
             "loadTimes": .text(loadTimes.description), "cost": .text(cost.description),
             "clock": .text(clock.rawValue), "speed": .number(speed), "frameRate": .number(frameRate),

@@ -118,6 +118,8 @@ package struct ReplayOptions: Sendable, Hashable {
     package var pixelFormat = TilePixelFormat.rgba8
     /// Concurrent loads, 1 to 255.
     package var workers = 4
+    /// Loads in flight of an asynchronous source under the virtual clock. Default: nil, each load occupies a worker.
+    package var loadsInFlight: LoadsInFlight?
     /// Load latency in nanoseconds; `nil` under the real clock draws the tiles.
     package var loadLatency: Int64? = 40_000_000
     package var loadTimes = LoadTimes.constant

@@ -166,7 +166,7 @@ struct VirtualReplay {
     private func knowledge(limitBytes: Int, tileBytes: Int) -> OraclePolicy.Knowledge {
         let tiles = Double(limitBytes) / Double(VirtualCache.slotBytes(ofTile: tileBytes))
         return OraclePolicy.Knowledge(
-            workers: options.workers,
+            workers: options.loadsInFlight?.most ?? options.workers,
             capacityTiles: Int(options.compressedTier ? tiles * options.compressionRatio : tiles),
             loadTime: loads.timeOfTile
         )
@@ -179,6 +179,7 @@ struct VirtualReplay {
         var cache = VirtualCache.Options(options.cacheConfiguration(limit))
         cache.compressionRatio = options.compressionRatio
         cache.levelBias = options.levelBias
+        cache.loadsInFlight = options.loadsInFlight
         cache.hysteresis = options.hysteresis
         cache.bandwidth = loads.bandwidth
         cache.codecCost = cost

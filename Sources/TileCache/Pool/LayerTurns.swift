@@ -11,6 +11,8 @@ struct LayerTurns {
         var time: Int64
         /// Number of workers that its loads occupy.
         var busy: Int
+        /// Number of its loads in flight that occupy none.
+        var flights = 0
         /// Time that its next load is expected to take, in nanoseconds.
         var next: Int64 = 0
 
@@ -57,6 +59,10 @@ extension PoolState {
 
     private func add(_ load: Load, to claim: inout LayerTurns.Claim, at now: Int64) {
         guard !load.isWrittenOff else { return }
+        guard load.hasWorker else {
+            claim.flights += 1
+            return
+        }
         let layer = layers[table[load.entry].key.layer]
         let expected = layer.meanLoadTime ?? configuration.expectedLoadTime
         claim.time += max(expected, (now - load.started).boundedTime)
@@ -101,8 +107,9 @@ extension PoolState {
         if forfeited > 0 { layers.change(layer) { $0.workTime += forfeited } }
     }
 
-    /// Notes the time of a load that has ended, or whose worker is replaced.
+    /// Notes the time that a load has occupied a worker, which is free now or is replaced.
     mutating func noteWork(_ load: Load, isOver: Bool, at now: Int64) {
+        guard load.hasWorker else { return }
         let took = (now - load.started).boundedTime
         layers.change(table[load.entry].key.layer) {
             // A load counts until its worker is replaced.
@@ -115,11 +122,12 @@ extension PoolState {
 
     /// Whether a layer needs a tile and has no worker, since the loads of others occupy all of them.
     func hasStarvedLayer(at now: Int64) -> Bool {
-        guard loads.busyCount >= configuration.workers, queue.hasLanes, !queue.hasEnded else { return false }
+        guard loads.workerCount >= configuration.workers, queue.hasLanes, !queue.hasEnded else { return false }
         let claims = laneClaims(at: now)
         return claims.indices.contains { lane in
             let layer = queue.plan.lanes[lane].layer
-            return claims[lane].busy == 0 && !layers[layer].isRemoved && !hasAllItsLoads(layer: layer)
+            return claims[lane].busy == 0 && claims[lane].flights == 0
+                && !layers[layer].isRemoved && !hasAllItsLoads(layer: layer)
                 && queue.rest(ofLane: lane).contains { planned in
                     guard !planned.reason.isExtra else { return false }
                     let number = table.find(planned.key)
@@ -135,7 +143,7 @@ extension PoolState {
     /// - Parameter time: Only of a load that began before.
     /// - Returns: Number of workers to replace, 0 or 1.
     mutating func lendWorker(startedBefore time: Int64, now: Int64) -> Int {
-        let oldest = loads.all.filter { !$0.load.isWrittenOff && $0.load.started < time }
+        let oldest = loads.all.filter { !$0.load.isWrittenOff && $0.load.hasWorker && $0.load.started < time }
             .min { ($0.load.started, $0.id) < ($1.load.started, $1.id) }
         guard let oldest, hasStarvedLayer(at: now), writeOff(oldest.id, now: now) else { return 0 }
         loads.change(oldest.id) { $0.isLent = true }

@@ -143,7 +143,7 @@ extension PoolState {
     /// Bytes of tables and scratch memory.
     var bookkeepingBytes: Int {
         table.byteCount + pages.bookkeepingBytes + slots.bookkeepingBytes
-            + (configuration.workers + loads.writtenOffCount) * MemoryLayout<Load?>.stride + ledger.accountBytes
+            + (configuration.workers + loads.replacedCount) * MemoryLayout<Load?>.stride + ledger.accountBytes
     }
     /// The same without copies for stores, which are soon gone. What has no room beside these alone may have it then.
     var lastingBookkeepingBytes: Int { bookkeepingBytes - ledger[.copies] }

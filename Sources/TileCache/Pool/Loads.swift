@@ -29,7 +29,7 @@ struct Load: Sendable {
     var heldBytes = 0
     /// Payload that the source has handed over.
     var encoded = ColdForm.none
-    /// Whether its worker was replaced.
+    /// Whether it counts as hanging, and its worker, if it has one, was replaced.
     fileprivate(set) var isWrittenOff = false
     /// Whether its worker was lent to another layer: the load does not count as stuck.
     var isLent = false
@@ -41,6 +41,11 @@ struct Load: Sendable {
 
     /// Whether it is no prefetch.
     var isDemand: Bool { reason != .prefetch }
+
+    /// Whether a worker is occupied by it.
+    fileprivate(set) var hasWorker = true
+    /// Its place in its layer's window; `nil` if the layer has none.
+    var flight: LoadWindow.Flight?
 
     /// Whether an invalidation has overtaken it: it does not land.
     var isOutdated: Bool { generation == 0 }
@@ -54,10 +59,13 @@ struct Loads {
     private(set) var count = 0
     /// Revalidations in flight.
     private(set) var revalidationCount = 0
-    /// Loads in flight whose worker was replaced.
+    /// Loads in flight that were written off, and those of them that occupy a worker, which was replaced.
     private(set) var writtenOffCount = 0
-    /// Loads in flight that occupy a worker.
+    private(set) var replacedCount = 0
+    /// Loads in flight that have not been written off.
     var busyCount: Int { count - writtenOffCount }
+    /// Those of them that occupy a worker.
+    private(set) var workerCount = 0
 
     init(capacity: Int) { records.reserveCapacity(capacity) }
 
@@ -80,6 +88,7 @@ struct Loads {
         let id = free.popLast() ?? LoadID(number: Int32(records.count))
         records.put(load, at: Int(id.number))
         count += 1
+        workerCount += 1
         if load.isRevalidation { revalidationCount += 1 }
         return LoadTicket(load: id, serial: lastSerial, key: key, slot: load.slot, isDemand: load.isDemand)
     }
@@ -96,12 +105,28 @@ struct Loads {
         count -= 1
         if load.isRevalidation { revalidationCount -= 1 }
         if load.isWrittenOff { writtenOffCount -= 1 }
+        if load.hasWorker { noteReleased(load) }
         return load
     }
 
-    /// Marks the worker of a load as replaced.
+    /// Releases the worker of a load, which its source goes on with; returns whether that worker was replaced.
+    mutating func releaseWorker(of ticket: LoadTicket) -> Bool {
+        guard let load = self[ticket.load], load.serial == ticket.serial, load.hasWorker else { return false }
+        records[Int(ticket.load.number)]!.hasWorker = false
+        noteReleased(load)
+        return load.isWrittenOff
+    }
+
+    private mutating func noteReleased(_ load: Load) {
+        if load.isWrittenOff { replacedCount -= 1 } else { workerCount -= 1 }
+    }
+
+    /// Marks a load as written off: the worker that it occupies is replaced.
     mutating func writeOff(_ id: LoadID) {
-        change(id) { $0.isWrittenOff = true }
+        guard let load = self[id] else { return }
+        if load.hasWorker { (workerCount, replacedCount) = (workerCount - 1, replacedCount + 1) }
+        records[Int(id.number)]!.isWrittenOff = true
+        records[Int(id.number)]!.flight = nil
         writtenOffCount += 1
     }
 

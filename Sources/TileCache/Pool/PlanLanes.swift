@@ -7,6 +7,8 @@ struct PlanLanes {
         var cursor = 0
         /// Position of the needed tiles that have overtaken a waiting prefetch.
         var demandCursor = 0
+        /// First entry that waits for a place in its layer's window.
+        var parked: Int?
 
         init(_ start: Int, _ end: Int) { (self.start, self.end, cursor, demandCursor) = (start, end, start, start) }
 
@@ -27,6 +29,16 @@ struct PlanLanes {
         mutating func advance(behindPrefetch: Bool) {
             if behindPrefetch { demandCursor = min(demandCursor + 1, end) } else { cursor = min(cursor + 1, end) }
         }
+
+        mutating func park(behindPrefetch: Bool) {
+            let place = behindPrefetch ? demandCursor : cursor
+            parked = min(parked ?? place, place)
+        }
+
+        mutating func rewind() {
+            guard let place = parked.take() else { return }
+            (cursor, demandCursor) = (min(cursor, place), min(demandCursor, place))
+        }
     }
 
     private var lanes = [Lane(0, 0)]
@@ -34,6 +46,8 @@ struct PlanLanes {
     private var order: [Int] = []
     /// Lane of the last entry.
     private var turn = 0
+    /// Whether it is a needed tile behind a waiting prefetch.
+    private var isBehindPrefetch = false
 
     init() {}
 
@@ -46,6 +60,8 @@ struct PlanLanes {
 
     /// Number of entries that have not had their turn.
     var rest: Int { lanes.reduce(0) { $0 + $1.end - $1.cursor } }
+    /// Whether entries wait for a place in their layer's window.
+    var haveParked: Bool { lanes.contains { $0.parked != nil } }
     var areSeveral: Bool { lanes.count > 1 }
     /// Whether an entry had its turn.
     var haveBegun: Bool { lanes.contains { $0.hasBegun } }
@@ -54,6 +70,7 @@ struct PlanLanes {
 
     /// Entry whose turn it is, or the first needed tile behind a waiting prefetch. `nil` at the end.
     mutating func next(of entries: [PlanEntry], behindPrefetch: Bool) -> PlanEntry? {
+        isBehindPrefetch = behindPrefetch
         for lane in order {
             turn = lane
             if let entry = lanes[lane].next(of: entries, behindPrefetch: behindPrefetch) { return entry }
@@ -64,6 +81,12 @@ struct PlanLanes {
 
     /// Ends the turn of the last entry, unless the plan was dropped since.
     mutating func advance(behindPrefetch: Bool) { lanes[turn].advance(behindPrefetch: behindPrefetch) }
+
+    /// Notes that the last entry waits for a place in its layer's window.
+    mutating func park() { lanes[turn].park(behindPrefetch: isBehindPrefetch) }
+
+    /// Gives the entries that wait for one another turn.
+    mutating func rewind() { for lane in lanes.indices { lanes[lane].rewind() } }
 
     /// Places of the entries of a lane that have not had their turn.
     func rest(of lane: Int) -> Range<Int> { lanes[lane].cursor..<lanes[lane].end }

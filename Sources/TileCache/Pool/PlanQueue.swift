@@ -32,9 +32,9 @@ struct PlanQueue {
     var lack: RoomLack { unmet.room }
     var lacksRoomForNeeds: Bool { lack.exists }
     /// Whether all entries have had their turn, and none was refused.
-    var isDone: Bool { rest <= 0 && unmet.isEmpty }
+    var isDone: Bool { rest <= 0 && unmet.isEmpty && !lanes.haveParked }
     /// Whether the plan is done, and may not have contained all pinned tiles.
-    var leavesPins: Bool { plan.cutsPins && rest <= 0 }
+    var leavesPins: Bool { plan.cutsPins && rest <= 0 && !lanes.haveParked }
 
     mutating func arrange(_ order: [Int]) { lanes.arrange(order) }
 
@@ -81,6 +81,12 @@ struct PlanQueue {
 
     /// Ends the turn of the last entry, unless the plan was dropped since.
     mutating func advance(behindPrefetch: Bool) { lanes.advance(behindPrefetch: behindPrefetch) }
+
+    /// Notes that the last entry waits for a place in its layer's window. It has another turn once there is one.
+    mutating func park() { lanes.park() }
+
+    /// Gives the entries that wait for a place in a window another turn.
+    mutating func rewind() { lanes.rewind() }
 
     /// Entries of a lane that have not had their turn.
     func rest(ofLane lane: Int) -> ArraySlice<PlanEntry> { plan.entries[lanes.rest(of: lane)] }

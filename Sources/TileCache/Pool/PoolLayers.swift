@@ -34,8 +34,11 @@ struct PoolLayer: Sendable {
     var tiles: [TileRange] = []
     /// Time that workers have spent on its loads, in nanoseconds, as `LayerTurns` counts it.
     var workTime: Int64 = 0
-    /// Exponential mean over about eight of its loads, in nanoseconds; `nil` before the first.
+    /// Exponential mean over about eight of its loads of the time that they occupy a worker, in nanoseconds; `nil` before
+    /// the first.
     var meanLoadTime: Int64?
+    /// Its loads in flight, and how many may be; `nil` if each occupies a worker.
+    var window: LoadWindow?
     /// Number of its hanging decoders.
     var stuckDecodes = 0
     /// Number of its requests that are answered and go on, and of those that hang.

@@ -187,6 +187,7 @@ extension PoolState {
             value: planned.value
         )
         load.isRevalidation = table[number].flags.contains(.expired)
+        layers.change(layer) { load.flight = $0.window?.begin(at: now) }
         let ticket = loads.begin(load, of: planned.key)
         relist(number) { $0.load = ticket.load }
         setHistory(planned, of: number)
@@ -208,6 +209,12 @@ extension PoolState {
         let number = load.entry
         let layer = table[number].key.layer
         noteEnd()
+        if let flight = load.flight {
+            // What kept its worker came from a store, or at once.
+            let isAnswer = !load.hasWorker && [.pixels, .unchanged, .absent].contains(answer)
+            layers.change(layer) { $0.window?.end(flight, at: now, isAnswer: isAnswer) }
+            queue.rewind()
+        }
         noteWork(load, isOver: answer != .cancelled && answer != .refused, at: now)
         if load.slot != .none { ledger.noteInFlight(-slotBytes(ofLayer: layer)) }
         ledger.noteHeld(-load.heldBytes)
@@ -236,7 +243,13 @@ extension PoolState {
         }
         notePeaks()
         settleLimit()
-        if load.isWrittenOff { effects.lateWorkers += 1 }
+        if load.isWrittenOff, load.hasWorker { effects.lateWorkers += 1 }
+    }
+
+    /// Releases the worker of a load that its source goes on with.
+    mutating func releaseWorker(of ticket: LoadTicket, at now: Int64) {
+        if let load = loads[ticket.load], load.serial == ticket.serial { noteWork(load, isOver: true, at: now) }
+        if loads.releaseWorker(of: ticket) { effects.lateWorkers += 1 }
     }
 
     /// Whether the plan has a tile for one of some reasons. Its load may have begun for another one.

@@ -8,7 +8,7 @@ extension PoolState {
     /// Begins the best job that may start now; `nil` if there is none. The caller does it and calls the matching
     /// `finish`. If `hold.isInterrupted`, room for it is being made: it is its turn again in another hold.
     mutating func nextJob(now: Int64) -> Job? {
-        guard loads.busyCount < configuration.workers, !queue.hasEnded else { return nil }
+        guard loads.workerCount < configuration.workers, !queue.hasEnded else { return nil }
         orderTurns(at: now)
         var behindPrefetch = false
         while let planned = queue.next(behindPrefetch: behindPrefetch) {
@@ -101,6 +101,10 @@ extension PoolState {
             // The worker that has the codec continues here.
             guard codecJobs.count < configuration.maximumCodecJobs else { return .refused }
             return beginPromotion(number, worth: worth(of: planned)).map(Job.promote)
+        }
+        if layers[layer].window?.isFull == true {
+            queue.park()
+            return nil
         }
         if planned.reason == .prefetch, !planned.isNear, !isWithinCeilings(planned.key, now: now) { return nil }
         return beginLoad(planned, now: now).map(Job.load)

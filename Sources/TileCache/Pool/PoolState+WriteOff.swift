@@ -1,26 +1,34 @@
-/// Loads whose source does not answer: each occupies one worker, no more.
+/// Loads whose source does not answer: each occupies one worker, or one place in its layer's window, no more.
 extension PoolState {
-    /// Replaces the workers of loads that began before a time. The loads go on, keep their reservations and may still
-    /// land; such a layer has at most as many loads in flight as there are workers, or two.
+    /// Writes off loads that began before a time. They go on, keep their reservations and may still land; such a layer
+    /// has at most as many loads in flight as there are workers, or two, or as its window has places.
     ///
-    /// - Parameter now: Until when the loads count as work of their layers.
+    /// - Parameters:
+    ///   - limit: Maximum number of workers to replace.
+    ///   - now: Until when the loads count as work of their layers.
     /// - Returns: Number of workers to replace.
     mutating func writeOffLoads(startedBefore time: Int64, atMost limit: Int, now: Int64) -> Int {
         var count = 0
-        for (id, load) in loads.all where count < limit && !load.isWrittenOff && load.started < time {
+        for (id, load) in loads.all where !load.isWrittenOff && load.started < time {
+            guard count < limit || !load.hasWorker else { continue }
             guard writeOff(id, now: now) else { break }
-            count += 1
+            if load.hasWorker { count += 1 }
         }
         return count
     }
 
-    /// Replaces the worker of a load; returns whether the limit had room for a further one's.
+    /// Writes off a load; returns whether the limit had room for the record of a further worker's.
     mutating func writeOff(_ id: LoadID, now: Int64) -> Bool {
         // The next load takes one record more than there are workers.
         guard let load = loads[id],
-            configuration.grantsBookkeeping || makeBytes(MemoryLayout<Load?>.stride, inSteps: false)
+            !load.hasWorker || configuration.grantsBookkeeping
+                || makeBytes(MemoryLayout<Load?>.stride, inSteps: false)
         else { return false }
         noteWork(load, isOver: false, at: now)
+        if let flight = load.flight {
+            layers.change(table[load.entry].key.layer) { $0.window?.end(flight, at: now, isAnswer: false) }
+            queue.rewind()
+        }
         loads.writeOff(id)
         noteTaken()
         return true
@@ -59,15 +67,17 @@ extension PoolState {
     /// and other layers have to go on.
     func hasAllItsLoads(layer: Int) -> Bool {
         guard loads.writtenOffCount + layers[layer].stuckRequests > 0 else { return false }
-        var (count, hanging) = (0, layers[layer].stuckRequests)
+        // Loads and answered requests that occupy a worker, those of them that hang, and hanging loads without one.
+        var (held, hanging, waiting) = (layers[layer].answeredRequests, layers[layer].stuckRequests, 0)
         for (_, load) in loads.all where table[load.entry].key.layer == layer {
-            count += 1
-            if load.isWrittenOff { hanging += 1 }
+            if load.hasWorker { held += 1 }
+            if load.isWrittenOff, load.hasWorker { hanging += 1 }
+            if load.isWrittenOff, !load.hasWorker { waiting += 1 }
         }
-        if count + layers[layer].answeredRequests >= configuration.mostOfHangingLayer { return true }
+        if held >= configuration.mostOfHangingLayer || waiting >= layers[layer].window?.limit ?? .max { return true }
         return hanging > 0 && spareWorkersInUse >= configuration.spareWorkers / 2
     }
 
     /// Number of workers that have been replaced, and are not back.
-    var spareWorkersInUse: Int { layers.reduce(loads.writtenOffCount) { $0 + $1.stuckRequests + $1.stuckDecodes } }
+    var spareWorkersInUse: Int { layers.reduce(loads.replacedCount) { $0 + $1.stuckRequests + $1.stuckDecodes } }
 }

@@ -79,6 +79,7 @@ struct PoolState: ~Copyable {
     ///   - levelBytes: Bytes of a tile by level, if they differ. Default: empty.
     ///   - synthesizedLevels: Number of levels that are made of finer ones. Default: 0.
     ///   - allowance: What may be loaded ahead of need. Default: what the effort allows.
+    ///   - loadsInFlight: Of an asynchronous source. Default: nil, each load occupies a worker.
     mutating func addLayer(
         tileBytes: Int,
         isCompressible: Bool = true,
@@ -88,7 +89,8 @@ struct PoolState: ~Copyable {
         levelBytes: [Int] = [],
         synthesizedLevels: Int = 0,
         allowance: PrefetchAllowance = .standard,
-        tiles: [TileRange] = []
+        tiles: [TileRange] = [],
+        loadsInFlight: LoadsInFlight? = nil
     ) -> Int {
         let slotBytes = configuration.paged(tileBytes)
         let capacity = min(max(slotCapacity ?? (maximumByteLimit / slotBytes), 0), Int(Int32.max) - 1)
@@ -103,6 +105,7 @@ struct PoolState: ~Copyable {
         )
         layer.synthesizedLevels = synthesizedLevels
         layer.tiles = tiles
+        layer.window = loadsInFlight.map { LoadWindow($0) }
         layer.set(allowance)
         defer { noteTaken() }
         return layers.add(layer)
@@ -127,6 +130,18 @@ struct PoolState: ~Copyable {
     mutating func noteEvictionSteps(_ count: Int) {
         evictionSteps += count
         hold.pass(count)
+    }
+
+    /// Loads of a layer in flight, without hanging ones, and how many may be.
+    func loadsInFlight(ofLayer layer: Int) -> (now: Int, most: Int) {
+        if let window = layers[layer].window { return (window.count, window.limit) }
+        let count = loads.all.count { !$0.load.isWrittenOff && table[$0.load.entry].key.layer == layer }
+        return (count, configuration.workers)
+    }
+
+    /// Loads of each layer that may be in flight at a time; empty if all occupy workers.
+    var loadsInFlight: [Int] {
+        layers.contains { $0.window != nil } ? layers.map { $0.window?.limit ?? configuration.workers } : []
     }
 
     mutating func noteNeeds() { needVersion &+= 1 }

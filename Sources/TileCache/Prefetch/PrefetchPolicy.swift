@@ -26,6 +26,8 @@ package struct PlanContext {
     package var now: Int64
     /// Number of concurrent loads.
     package var workers: Int
+    /// That number by the layer's index; empty if it is the same for all layers.
+    var loadsInFlight: [Int] = []
     /// Measured duration of a load, in nanoseconds.
     package var loadLatency: Int64
     /// Number of decoded tiles of the layer's size that fit the whole limit.
@@ -74,6 +76,7 @@ package struct PlanContext {
         var context = self
         context.policies = policies
         if capacities.indices.contains(layer) { context.capacityTiles = capacities[layer] }
+        if loadsInFlight.indices.contains(layer) { context.workers = loadsInFlight[layer] }
         guard allowance != .standard else { return context }
         context.effort = allowance.effort(standard: effort)
         context.isResidentOnly = allowance == .resident

@@ -21,6 +21,8 @@ struct PlanInput: Sendable {
     var tiers: [LayerTiers?]
     /// Allowances by the layer's index; empty if all are standard.
     var allowances: [PrefetchAllowance]
+    /// Loads that may be in flight, by the layer's index; empty if all occupy workers.
+    var loadsInFlight: [Int]
     /// Levels that are made of finer ones, by the layer's index; empty if there are none.
     var synthesizedLevels: [Int]
 }
@@ -84,6 +86,7 @@ extension CacheCore {
             context.isNear = { key in input.tiers[key.layer]?.nearest(key.coordinate) != nil }
         }
         context.allowances = input.allowances
+        context.loadsInFlight = input.loadsInFlight
         context.synthesizedLevels = input.synthesizedLevels
         context.capacities = input.capacities
         return context
@@ -138,6 +141,7 @@ extension CoreState {
             byteLimit: pool.ledger.limit,
             tiers: stores.isEmpty ? [] : layers.map(\.tiers),
             allowances: pool.layers.haveAllowances ? pool.layers.map(\.allowance) : [],
+            loadsInFlight: pool.loadsInFlight,
             synthesizedLevels: pool.layers.haveSynthesizedLevels ? pool.layers.map(\.synthesizedLevels) : []
         )
     }

@@ -25,6 +25,8 @@ extension CacheCore {
             throw .invalidLayer("a maximum share of more than 0 to 1 is expected, not \(options.maximumShare)")
         }
         if let problem = options.prefetch.problem { throw .invalidLayer(problem) }
+        let loadsInFlight = source.loadsInFlight
+        if let problem = loadsInFlight?.problem { throw .invalidLayer(problem) }
         let tiers = try makeTiers(pyramid: pyramid, options: options)
         if let tiers { limitStores(with: tiers.stores) }
         // Of a layer that is refused.
@@ -34,6 +36,7 @@ extension CacheCore {
             source: source,
             pyramid: pyramid,
             options: options,
+            loadsInFlight: loadsInFlight,
             levelBytes: levelBytes,
             tileBytes: tileBytes,
             slotBytes: slotBytes,

@@ -33,6 +33,8 @@ extension CacheCore {
                 let wait = lent > 0 ? 0 : lendingTime
                 state.watchStarvedLayers(at: now, lendingAfter: lendingTime, atLeast: wait)
             }
+            // Layers may have places in their windows again.
+            state.effects.wakes = .max
             // The next plan wakes the workers.
             if loads + decodes.count > 0 { state.pool.noteDemand() }
         }

@@ -77,14 +77,16 @@ extension CacheCore {
                 }
             }
             source.requestTile(request)
+            let now = clock()
             perform { state in
                 if let answered = state.workers.decodes[worker] {
                     let isReplaced = state.workers.endDecode(worker) != nil
                     state.pool.endAnswered(ofLayer: answered.layer, isReplaced: isReplaced)
+                } else {
+                    state.workers.endRequest(of: ticket.load)
+                    state.pool.releaseWorker(of: ticket, at: now)
                 }
-                state.workers.endCall(worker)
             }
-            return false
         case .synthesize(let ticket, let layer, let notes): synthesize(ticket, layer, as: worker, notes)
         case .demote(let work): demote(work)
         case .promote(let work): promote(work, as: worker)
@@ -142,7 +144,7 @@ extension CacheCore {
         if layer.makes(ticket.key.level) { return .synthesize(ticket, layer, notes) }
         switch layer.source {
         case .asynchronous(let source)?:
-            state.workers.wait(worker, for: ticket.load)
+            state.workers.beginRequest(worker, of: ticket.load)
             return .request(ticket, layer.id, source, notes)
         case .blocking?, nil:
             return .load(ticket, layer, state.address(of: ticket.slot, layer: ticket.key.layer), notes)
@@ -223,7 +225,7 @@ extension CacheCore {
         admit { state in request(&state).map { ($0, state.address(of: $0, layer: layer)) } }
     }
 
-    /// Ends an asynchronous load; its worker continues.
+    /// Ends an asynchronous load.
     func complete(_ ticket: LoadTicket, _ result: LoadResult, _ notes: LoadNotes? = nil) {
         let now = clock()
         let validity = validity(of: ticket, notes, now: now)
@@ -232,15 +234,14 @@ extension CacheCore {
             let load = state.pool.loads[ticket.load]
             let started = notes?.now.asked ?? load?.started ?? now
             state.end(ticket, result, took: now - started, now: now, validity: validity)
-            if let worker = state.workers.takeWaiting(for: ticket.load) {
-                state.effects.workers.append(worker)
+            state.effects.wakes = max(state.effects.wakes, 1)
+            if let worker = state.workers.endRequest(of: ticket.load) {
                 // The worker continues once the source returns. If it does not, a spare one takes its place.
                 let isReplaced = load?.isWrittenOff ?? false
-                if state.workers.noteAnswer(worker, layer: ticket.key.layer, isReplaced: isReplaced) {
-                    state.pool.beginAnswered(ofLayer: ticket.key.layer)
-                    if isReplaced { state.pool.noteStuckRequest(ofLayer: ticket.key.layer) }
-                    state.watch(at: now + stuckLoadTime)
-                }
+                state.workers.noteAnswer(worker, layer: ticket.key.layer, isReplaced: isReplaced)
+                state.pool.beginAnswered(ofLayer: ticket.key.layer)
+                if isReplaced { state.pool.noteStuckRequest(ofLayer: ticket.key.layer) }
+                state.watch(at: now + stuckLoadTime)
             }
             return notes.flatMap { state.queueSave(ticket, result, took: now - started, $0, from: nil) }
         }

@@ -14,6 +14,14 @@ enum AnySource: Sendable {
         }
     }
 
+    /// Loads of an asynchronous source that may be in flight; `nil` for a blocking one, whose loads occupy workers.
+    var loadsInFlight: LoadsInFlight? {
+        switch self {
+        case .blocking: nil
+        case .asynchronous(let source): source.loadsInFlight
+        }
+    }
+
     /// The source, if it decodes its own payloads.
     var decoder: (any TileDecoder)? { object as? any TileDecoder }
 

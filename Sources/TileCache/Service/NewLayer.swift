@@ -3,6 +3,8 @@ struct NewLayer {
     let source: AnySource
     let pyramid: TilePyramid
     let options: LayerOptions
+    /// Loads that may be in flight; `nil` if each occupies a worker.
+    let loadsInFlight: LoadsInFlight?
     /// Bytes of a tile by level; empty if all are equal.
     let levelBytes: [Int]
     /// The largest of them.
@@ -24,6 +26,7 @@ struct NewLayer {
     var tableBytes: Int {
         LayerRecord.byteCount(of: pyramid) + (synthesis?.spare.byteCount ?? 0)
             + (tiers == nil ? 0 : LayerTiers.byteCount(of: pyramid)) + (options.profile?.byteCount ?? 0)
+            + (loadsInFlight?.range.upperBound ?? 0) * MemoryLayout<Load?>.stride
     }
 
     /// Bytes in the ledger, apart from its tiles.
@@ -61,7 +64,8 @@ extension CoreState {
             levelBytes: new.levelBytes,
             synthesizedLevels: new.synthesis == nil ? 0 : new.options.synthesizedLevels,
             allowance: new.options.prefetch,
-            tiles: new.pyramid.tileRanges
+            tiles: new.pyramid.tileRanges,
+            loadsInFlight: new.loadsInFlight
         )
         if isNewSize, let region = new.region { add(region, ofSlotClass: pool.layers[index].slotClass) }
         let cache = serial

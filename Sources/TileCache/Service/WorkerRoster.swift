@@ -25,8 +25,8 @@ struct WorkerRoster: Sendable {
     private var callStarts: [Int64?]
     /// Decoders and answered requests at work, by worker.
     private(set) var decodes: [WorkerID: Decode] = [:]
-    /// Workers that wait for an asynchronous load.
-    private var waiting: [LoadID: WorkerID] = [:]
+    /// Workers that are handing a request to its source.
+    private var requesting: [LoadID: WorkerID] = [:]
 
     /// - Parameters:
     ///   - count: Number of concurrent workers.
@@ -68,21 +68,20 @@ struct WorkerRoster: Sendable {
     /// Number of workers whose call of a source began before a time.
     func blocked(before time: Int64) -> Int { callStarts.count { $0.map { $0 < time } ?? false } }
 
-    /// Assigns a worker to an asynchronous load.
-    mutating func wait(_ worker: WorkerID, for load: LoadID) { waiting[load] = worker }
+    /// Notes that a worker hands a request to its source.
+    mutating func beginRequest(_ worker: WorkerID, of load: LoadID) { requesting[load] = worker }
 
-    /// Takes the worker of an asynchronous load that has ended.
-    mutating func takeWaiting(for load: LoadID) -> WorkerID? { waiting.removeValue(forKey: load) }
+    /// Notes that the source has returned, or answered; returns the worker that was handing it the request.
+    @discardableResult
+    mutating func endRequest(of load: LoadID) -> WorkerID? { requesting.removeValue(forKey: load) }
 
-    /// Notes that the load of a worker has ended; returns whether its source has not returned yet.
+    /// Notes that the source of a worker's request has answered before it returned.
     ///
     /// - Parameter isReplaced: Whether the load was written off. Its end counts the worker as returned (`noteLate`).
-    mutating func noteAnswer(_ worker: WorkerID, layer: Int, isReplaced: Bool) -> Bool {
-        guard callStarts[worker.number] != nil else { return false }
+    mutating func noteAnswer(_ worker: WorkerID, layer: Int, isReplaced: Bool) {
         decodes[worker] = Decode(layer: layer, isRequest: true, isReplaced: isReplaced)
         // The worker is not back before its source returns.
         if isReplaced { surplus -= 1 }
-        return true
     }
 
     mutating func beginDecode(_ worker: WorkerID, layer: Int, at time: Int64) {

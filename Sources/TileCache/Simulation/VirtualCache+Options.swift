@@ -19,6 +19,8 @@ extension VirtualCache {
         /// Size of a decoded tile relative to its block, 1 or more.
         package var compressionRatio = 2.0
         package var workers = 4
+        /// Loads in flight of an asynchronous source; `nil` if each load occupies a worker.
+        package var loadsInFlight: LoadsInFlight?
         package var levelBias = 0.0
         package var hysteresis = 0.0
         package var effort = 0.5

@@ -95,7 +95,8 @@ package final class VirtualCache {
             maximumShare: maximumShare,
             synthesizedLevels: synthesizedLevels,
             allowance: allowance,
-            tiles: pyramid?.tileRanges ?? []
+            tiles: pyramid?.tileRanges ?? [],
+            loadsInFlight: options.loadsInFlight
         )
         synthesis[layer] = made
         return layer
@@ -216,6 +217,7 @@ package final class VirtualCache {
             context.isNear = { tiers.nearest($0) != nil }
         }
         if !synthesis.isEmpty { context.synthesizedLevels = pool.layers.map(\.synthesizedLevels) }
+        context.loadsInFlight = pool.loadsInFlight
         if pool.layers.haveAllowances { context.allowances = pool.layers.map(\.allowance) }
         nextExpiry = .max
         if pool.hasExpiries {
@@ -241,7 +243,7 @@ package final class VirtualCache {
     }
 
     private func startJobs(now: Int64) {
-        while work.count < options.workers, let job = pool.nextJob(now: now) {
+        while work.workerCount < options.workers, let job = pool.nextJob(now: now) {
             changes += 1
             switch job {
             case .load(let ticket) where synthesis[ticket.key.layer]?.makes(ticket.key.coordinate) == true:
@@ -263,7 +265,10 @@ package final class VirtualCache {
                     isDemand: ticket.isDemand,
                     bytes: pool.layers[ticket.key.layer].tileBytes
                 )
-                work.begin(ticket, at: now, latency: latency(started, now), bytes: started.bytes)
+                let time = latency(started, now)
+                let hasWorker = options.loadsInFlight == nil
+                work.begin(ticket, at: now, latency: time, bytes: started.bytes, hasWorker: hasWorker)
+                if !hasWorker { pool.releaseWorker(of: ticket, at: now) }
             case .demote(let ticket), .promote(let ticket):
                 guard let cost = options.codecCost else {
                     finish(job, now: now)

@@ -9,6 +9,7 @@ struct VirtualWork {
 
     private struct Item {
         var job: Job
+        var hasWorker: Bool
         var start: Int64
         /// End of the work, or of the latency of a load that shares a link.
         var time: Int64
@@ -27,28 +28,34 @@ struct VirtualWork {
     /// - Parameter bandwidth: Bytes a second shared by all loads; `nil` for no limit.
     init(bandwidth: Double?) { link = bandwidth.map { SharedLink(bytesPerSecond: $0) } }
 
-    /// Number of busy workers.
+    /// Number of jobs under way.
     var count: Int { items.count }
+    /// Number of busy workers.
+    private(set) var workerCount = 0
 
     /// Begins a load.
     ///
-    /// - Parameter latency: Nanoseconds until it ends, or until its transfer begins if there is a link.
-    mutating func begin(_ ticket: LoadTicket, at now: Int64, latency: Int64, bytes: Int) {
-        begin(.load(ticket), at: now, takes: latency)
+    /// - Parameters:
+    ///   - latency: Nanoseconds until it ends, or until its transfer begins if there is a link.
+    ///   - hasWorker: Whether it occupies a worker. Default: true.
+    mutating func begin(_ ticket: LoadTicket, at now: Int64, latency: Int64, bytes: Int, hasWorker: Bool = true) {
+        begin(.load(ticket), at: now, takes: latency, hasWorker: hasWorker)
         if link != nil { items[items.count - 1].bytes = bytes }
     }
 
     /// Begins work of known duration.
-    mutating func begin(_ job: Job, at now: Int64, takes span: Int64) {
+    mutating func begin(_ job: Job, at now: Int64, takes span: Int64, hasWorker: Bool = true) {
         let (end, overflow) = now.addingReportingOverflow(max(span, 0))
-        items.append(Item(job: job, start: now, time: overflow ? .max : end, order: order))
+        items.append(Item(job: job, hasWorker: hasWorker, start: now, time: overflow ? .max : end, order: order))
         order += 1
+        if hasWorker { workerCount += 1 }
     }
 
     /// Removes the first work that ends by a time. The earliest end, then the earliest start.
     mutating func next(until now: Int64) -> Done? {
         guard let (index, finish) = firstEnd(until: now) else { return nil }
         let item = items.remove(at: index)
+        if item.hasWorker { workerCount -= 1 }
         if let mark = item.mark { link?.end(mark: mark, at: finish) }
         return Done(job: item.job, start: item.start, finish: finish)
     }
@@ -61,6 +68,7 @@ struct VirtualWork {
             gone.append(ticket)
             return true
         }
+        workerCount = items.count { $0.hasWorker }
         return gone
     }
 

@@ -25,12 +25,21 @@ public enum TileFailure: Error, Hashable, Sendable {
 
 /// An asynchronous source, with its own threads or event loop.
 ///
-/// The cache calls ``requestTile(_:)`` on a worker, for at most as many tiles at a time as it has workers; the source
-/// returns soon and completes the request later, once, on any thread. It writes directly into the cache's memory, which
-/// is reserved when it is ready to write (for a prefetch: before the request).
+/// The cache calls ``requestTile(_:)`` on a worker, for at most ``loadsInFlight`` tiles at a time; the source returns soon
+/// and completes the request later, once, on any thread. Meanwhile the worker goes on with other work. The source writes
+/// directly into the cache's memory, which is reserved when it is ready to write (for a prefetch: before the request).
 public protocol TileSource: Sendable {
+    /// How many requests the source can use at a time. Read once, when a layer is added. Default:
+    /// ``LoadsInFlight/standard``.
+    var loadsInFlight: LoadsInFlight { get }
+
     /// Starts to fetch a tile; `request` must be completed exactly once.
     func requestTile(_ request: TileRequest)
+}
+
+extension TileSource {
+    /// As many as make the loads faster, from 4 to 64.
+    public var loadsInFlight: LoadsInFlight { .standard }
 }
 
 /// A source that stands for one of another protocol, which may also decode or report memory.

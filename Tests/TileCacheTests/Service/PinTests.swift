@@ -244,7 +244,7 @@ import Testing
         configuration.effort = 0
         steps.adopt(&configuration)
         let cache = try TileCache(configuration)
-        let source = QueuedSource()
+        let source = QueuedSource(atATime: 1)
         let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
         let view = ServiceSetup.quiet(cache, [layer])
         let tiles = (0..<4000).map { TileCoordinate(level: 6, column: $0 % 64, row: $0 / 64) }

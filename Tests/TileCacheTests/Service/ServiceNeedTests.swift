@@ -7,7 +7,7 @@ import Testing
     @Test func renderersMayNameTheirOwnTiles() throws {
         let steps = StepScheduler.calm()
         let cache = try steps.cache(byteLimit: .mebibytes(4), workers: 1)
-        let source = QueuedSource()
+        let source = QueuedSource(atATime: 1)
         let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
         let view = ServiceSetup.quiet(cache, [layer])
         let tiles = [(3, Float(1)), (5, 9), (4, 5)].map {
@@ -33,7 +33,7 @@ import Testing
     @Test func whatMattersMostInALayerIsAskedForFirst() throws {
         let steps = StepScheduler.calm()
         let cache = try steps.cache(byteLimit: .mebibytes(4), workers: 1)
-        let source = QueuedSource()
+        let source = QueuedSource(atATime: 1)
         let pyramid = try ServiceSetup.pyramid()
         let layers = [try cache.addLayer(source, pyramid: pyramid), try cache.addLayer(source, pyramid: pyramid)]
         let view = ServiceSetup.quiet(cache, layers)

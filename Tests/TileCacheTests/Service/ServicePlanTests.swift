@@ -103,7 +103,7 @@ import Testing
         configuration.stuckLoadTime = .milliseconds(20)
         let cache = try TileCache(configuration)
         let gated = PlainSource(isGated: true)
-        let queued = QueuedSource()
+        let queued = QueuedSource(atATime: 2)
         let pyramid = try ServiceSetup.pyramid()
         let bad =
             isBlocking ? try cache.addLayer(gated, pyramid: pyramid) : try cache.addLayer(queued, pyramid: pyramid)

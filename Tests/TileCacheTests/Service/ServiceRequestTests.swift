@@ -6,15 +6,17 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct ServiceRequestTests {
     /// A view that waits for its tiles, and the first ones that workers have requested.
     private func asked(
-        workers: Int
+        workers: Int,
+        atATime: Int? = nil
     ) throws -> (cache: TileCache, source: QueuedSource, view: TileView, requests: [TileRequest]) {
         let cache = try TileCache(byteLimit: .mebibytes(4), workers: workers)
-        let source = QueuedSource()
+        let atATime = atATime ?? workers
+        let source = QueuedSource(atATime: atATime)
         let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
         let view = ServiceSetup.quiet(cache, [layer])
         view.update(ServiceSetup.viewport(500, 500))
-        let requests = source.taken(atLeast: workers)
-        #expect(requests.count == workers)
+        let requests = source.taken(atLeast: atATime)
+        #expect(requests.count == atATime)
         return (cache, source, view, requests)
     }
 
@@ -41,6 +43,32 @@ import Testing
         // No tile of the old place was requested again: entries that leave the plan never start.
         #expect(wanted.allSatisfy { $0.tile.column > 40 })
         #expect(cache.statistics.loads.cancelled == 4)
+    }
+
+    /// One worker hands out as many requests as the source can use: they occupy no worker.
+    @Test func aWorkerGoesOnOnceItHasAsked() throws {
+        let (cache, source, view, requests) = try asked(workers: 1, atATime: 7)
+        #expect(requests.count == 7)
+        let layer = try #require(view.layers.first)
+        #expect(eventually { layer.loadsInFlight == (now: 7, most: 7) })
+        #expect(cache.statistics.loadsInFlight == 7)
+        let plain = try cache.addLayer(PlainSource(layer: 1), pyramid: try ServiceSetup.pyramid())
+        let other = ServiceSetup.quiet(cache, [plain])
+        other.update(ServiceSetup.viewport(500, 500))
+        #expect(eventually { other.frame().missingTileCount == 0 })
+        #expect(layer.loadsInFlight == (now: 7, most: 7) && plain.loadsInFlight == (now: 0, most: 1))
+        for request in requests { source.answer(request) }
+        #expect(source.taken(atLeast: 7).count == 7)
+        layer.remove()
+        #expect(layer.loadsInFlight == (now: 0, most: 0))
+    }
+
+    @Test(arguments: [0, 256, -1]) func numbersOfRequestsAreChecked(count: Int) throws {
+        let cache = try TileCache(byteLimit: .mebibytes(4))
+        let text = "1 to 255 loads in flight were expected, not \(count)"
+        #expect(throws: TileCacheError.invalidLayer(text)) {
+            try cache.addLayer(QueuedSource(atATime: count), pyramid: try ServiceSetup.pyramid())
+        }
     }
 
     /// An object that a cancel handler owns may use the request in its `deinit`.

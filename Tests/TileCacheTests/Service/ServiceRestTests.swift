@@ -35,7 +35,7 @@ import Testing
     /// Of a view at rest, no plan followed: the rest of it was loaded.
     @Test func aDestinationThatIsWithdrawnIsLoadedNoFurther() throws {
         let scene = try StillScene(tiles: 64, workers: 1)
-        let source = QueuedSource()
+        let source = QueuedSource(atATime: 1)
         let layer = try scene.cache.addLayer(source, pyramid: scene.pyramid)
         let view = ServiceSetup.quiet(scene.cache, [layer])
         func requests() -> [TileRequest] {

@@ -112,10 +112,12 @@ func holds(_ tile: LeasedTile, _ value: UInt32) -> Bool {
 
 /// An asynchronous source that keeps its requests until a test answers them, in any order.
 final class QueuedSource: TileSource {
+    let loadsInFlight: LoadsInFlight
     private let state = Lock<[TileRequest]>([])
     private let layer: Int
 
-    init(layer: Int = 0) { self.layer = layer }
+    /// - Parameter atATime: Maximum requests that it has. Default: 4.
+    init(layer: Int = 0, atATime: Int = 4) { (self.layer, loadsInFlight) = (layer, .fixed(atATime)) }
 
     func requestTile(_ request: TileRequest) { state.withLock { $0.append(request) } }
 

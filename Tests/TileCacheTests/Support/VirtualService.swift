@@ -44,7 +44,7 @@ final class VirtualService: Sendable {
         events.state.withLock { $0.now = end }
     }
 
-    /// Waits until no plan is pending and workers are idle or wait for sources.
+    /// Waits until no plan is pending and workers are idle or within blocking sources.
     ///
     /// Sleeps between looks: other tests have the cores too, and a loop that only looks would take from a worker the time
     /// that it waits for.
@@ -56,7 +56,7 @@ final class VirtualService: Sendable {
             let isQuiet = cache.core.lock.withLock { state in
                 !state.planning.isQueued && !state.planning.isMaking
                     && state.workers.idle.count + waiting
-                        == state.pool.configuration.workers + state.pool.loads.writtenOffCount
+                        == state.pool.configuration.workers + state.pool.loads.replacedCount
             }
             quiet = isQuiet ? quiet + 1 : 0
             if !isQuiet { pause(microseconds: 20) }
@@ -74,6 +74,7 @@ private final class VirtualEvents: Sendable {
     struct State {
         var now = VirtualEvents.start
         var events: [Event] = []
+        /// Calls within blocking sources.
         var waiting = 0
         var requests: [VirtualService.Request] = []
         var isOver = false
@@ -97,14 +98,21 @@ private final class VirtualEvents: Sendable {
     }
 
     /// Records a request and answers it later.
-    func ask(_ request: VirtualService.Request, after wait: Int64, _ answer: @escaping @Sendable () -> Void) {
+    ///
+    /// - Parameter callers: Threads that wait for the answer, 0 or 1.
+    func ask(
+        _ request: VirtualService.Request,
+        after wait: Int64,
+        callers: Int,
+        _ answer: @escaping @Sendable () -> Void
+    ) {
         let event: @Sendable () -> Void = { [self] in
-            state.withLock { $0.waiting -= 1 }
+            state.withLock { $0.waiting -= callers }
             answer()
         }
         // In one step: between two, the time may be advanced, since the worker already waits.
         let isOver = state.withLock { state in
-            state.waiting += 1
+            state.waiting += callers
             state.requests.append(request)
             state.requests[state.requests.count - 1].time = state.now - Self.start
             if !state.isOver { state.add(Event(time: state.now + wait, body: event)) }
@@ -157,8 +165,11 @@ final class VirtualSource: BlockingTileSource, TileSource {
     private let latency: Int64
     /// Encoded bytes that it holds for a request before it answers.
     private let heldBytes: Int
+    let loadsInFlight: LoadsInFlight
 
-    init(_ service: VirtualService, layer: Int = 0, latency: Int64, heldBytes: Int = 0) {
+    /// - Parameter atATime: Maximum requests of it as an asynchronous source. Default: 4.
+    init(_ service: VirtualService, layer: Int = 0, latency: Int64, heldBytes: Int = 0, atATime: Int = 4) {
+        loadsInFlight = .fixed(atATime)
         events = service.events
         self.layer = layer
         self.latency = latency
@@ -182,14 +193,14 @@ final class VirtualSource: BlockingTileSource, TileSource {
 
     func load(_ tile: TileCoordinate, into pixels: inout TilePixels) -> TileOutcome {
         let answer = DispatchSemaphore(value: 0)
-        ask(for: tile) { answer.signal() }
+        ask(for: tile, callers: 1) { answer.signal() }
         answer.wait()
         fill(&pixels, with: expectedPixel(layer: layer, tile))
         return .pixels
     }
 
     func requestTile(_ request: TileRequest) {
-        ask(for: request.tile) { [heldBytes, layer] in
+        ask(for: request.tile, callers: 0) { [heldBytes, layer] in
             guard heldBytes == 0 || request.holdsEncoded(.bytes(heldBytes)) else { return request.fail() }
             request.complete { pixels in
                 fill(&pixels, with: expectedPixel(layer: layer, request.tile))
@@ -198,7 +209,8 @@ final class VirtualSource: BlockingTileSource, TileSource {
         }
     }
 
-    private func ask(for tile: TileCoordinate, _ answer: @escaping @Sendable () -> Void) {
-        events.ask(VirtualService.Request(layer: layer, tile: tile, time: 0), after: latency, answer)
+    private func ask(for tile: TileCoordinate, callers: Int, _ answer: @escaping @Sendable () -> Void) {
+        let request = VirtualService.Request(layer: layer, tile: tile, time: 0)
+        events.ask(request, after: latency, callers: callers, answer)
     }
 }

@@ -4,51 +4,65 @@ import Testing
 
 /// Another worker takes the place of one whose source hangs.
 @Suite(.timeLimit(.minutes(15))) struct HangingWorkerTests {
-    /// One worker has fifteen spare ones, of which layers that hang leave the second half to others.
-    @Test(arguments: [1, 2, 15]) func otherLayersGoOnBesideSeveralThatHang(silentLayers: Int) throws {
-        let (scene, silent, plain, view) = try scene(silentLayers: silentLayers)
-        defer { withExtendedLifetime(view) {} }
-        #expect(scene.resident(0..<1, of: plain) == 1)
-        #expect(silent.allSatisfy { !$0.source.take().isEmpty })
-        #expect(!scene.cache.core.read { $0.workers.spare.isEmpty && $0.workers.idle.isEmpty })
-    }
-
-    /// Sixteen layers occupy all of them. The first one that answers makes way for the others.
-    @Test func aSpareWorkerThatIsFreeAgainReplacesTheNextOne() throws {
-        let (scene, silent, plain, view) = try scene(silentLayers: 16)
-        defer { withExtendedLifetime(view) {} }
-        #expect(scene.cache.statistics.loadsInFlight == 16 && scene.resident(0..<1, of: plain) == 0)
-        #expect(scene.cache.core.read { $0.workers.spare.isEmpty && $0.pool.loads.writtenOffCount == 15 })
-        // It has taken long: the layer that has had nothing goes first.
-        scene.scheduler.spend(nanoseconds: 1_000_000_000)
-        silent[0].source.answer(try #require(silent[0].source.take().first))
-        look(scene)
-        #expect(scene.resident(0..<1, of: silent[0].layer) == 1 && scene.resident(0..<1, of: plain) == 1)
-    }
-
-    private struct Silent {
-        let source: QueuedSource
-        let layer: TileLayer
-    }
-
-    /// One worker, and a view of layers that do not answer and of one that does, whose tile is needed last.
-    private func scene(
-        silentLayers: Int
-    ) throws -> (scene: StillScene, silent: [Silent], plain: TileLayer, view: TileView) {
-        let scene = try StillScene(tiles: 64, workers: 1) { $0.stuckLoadTime = .milliseconds(20) }
+    /// Requests that nobody answers occupy no worker: none is replaced, however many layers do not answer.
+    @Test(arguments: [1, 16, 40]) func otherLayersGoOnBesideSeveralThatDoNotAnswer(silentLayers: Int) throws {
+        let scene = try scene()
         let silent = try (0..<silentLayers).map { _ in
             let source = QueuedSource()
-            return Silent(source: source, layer: try scene.cache.addLayer(source, pyramid: scene.pyramid))
+            return (source: source, layer: try scene.cache.addLayer(source, pyramid: scene.pyramid))
         }
         let plain = try scene.plainLayer()
         let view = ServiceSetup.quiet(scene.cache, silent.map(\.layer) + [plain])
-        view.update(
-            needing: silent.flatMap { silent in
-                (0..<2).map { NeededTile(layer: silent.layer.id, tile: scene.tile($0), importance: 2) }
-            } + [NeededTile(layer: plain.id, tile: scene.tile(0))]
-        )
+        defer { withExtendedLifetime(view) {} }
+        need(silent.map(\.layer), and: plain, in: view, scene)
         look(scene)
-        return (scene, silent, plain, view)
+        #expect(scene.resident(0..<1, of: plain) == 1)
+        #expect(scene.cache.core.read { $0.workers.spare.count == 15 && $0.pool.loads.replacedCount == 0 })
+        #expect(scene.cache.statistics.stuckLoads == silentLayers)
+        #expect(silent.allSatisfy { !$0.source.take().isEmpty })
+    }
+
+    /// One worker has fifteen spare ones. Sixteen calls of a source that do not return occupy all of them. The first one
+    /// that returns makes way for the next layer.
+    @Test func aSpareWorkerThatIsFreeAgainReplacesTheNextOne() throws {
+        let scene = try scene()
+        let source = NestingSource()
+        // The closure may own the cache, which owns the source.
+        defer { source.whileAsked = nil }
+        let layers = try (0..<16).map { _ in try scene.cache.addLayer(source, pyramid: scene.pyramid) }
+        let plain = try scene.plainLayer()
+        let view = ServiceSetup.quiet(scene.cache, layers + [plain])
+        defer { withExtendedLifetime(view) {} }
+        let core = scene.cache.core
+        var depth = 0
+        source.whileAsked = { _ in
+            depth += 1
+            look(scene)
+            guard depth == 16, source.whileAsked != nil else { return }
+            source.whileAsked = nil
+            #expect(core.read { $0.workers.spare.isEmpty && $0.pool.loads.replacedCount == 15 })
+            #expect(scene.resident(0..<1, of: plain) == 0)
+        }
+        need(layers, and: plain, in: view, scene)
+        #expect(depth == 16)
+        look(scene)
+        #expect(scene.resident(0..<1, of: plain) == 1)
+        #expect(core.read { $0.workers.idle.count == 1 && $0.workers.spare.count == 15 })
+    }
+
+    private func scene() throws -> StillScene {
+        try StillScene(tiles: 64, workers: 1) { $0.stuckLoadTime = .milliseconds(20) }
+    }
+
+    /// Needs a tile of each layer, the plain one's last.
+    private func need(_ layers: [TileLayer], and plain: TileLayer, in view: TileView, _ scene: StillScene) {
+        let tile = scene.tile(0)
+        view.update(
+            needing: layers.map { NeededTile(layer: $0.id, tile: tile, importance: 2) } + [
+                NeededTile(layer: plain.id, tile: tile)
+            ]
+        )
+        scene.run()
     }
 
     private func look(_ scene: StillScene) {
@@ -91,7 +105,7 @@ import Testing
 }
 
 /// A source that calls the test while it is asked.
-private final class NestingSource: TileSource, @unchecked Sendable {
+final class NestingSource: TileSource, @unchecked Sendable {
     // Used by one thread only.
     var whileAsked: ((TileRequest) -> Void)?
 

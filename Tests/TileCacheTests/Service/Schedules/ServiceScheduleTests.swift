@@ -109,7 +109,7 @@ import Testing
     /// From the plan that contains a tile to the worker that takes it.
     @Test func waitsForAWorkerAreCountedToTheNanosecond() throws {
         let scene = try StillScene(tiles: 16, workers: 1)
-        let source = QueuedSource()
+        let source = QueuedSource(atATime: 1)
         let layer = try scene.cache.addLayer(source, pyramid: scene.pyramid)
         let view = ServiceSetup.quiet(scene.cache, [layer])
         defer { withExtendedLifetime(view) {} }
@@ -152,13 +152,15 @@ import Testing
             $0.stuckLoadTime = .milliseconds(20)
         }
         let layer = try scene.plainLayer()
-        let silent = try scene.cache.addLayer(QueuedSource(), pyramid: scene.pyramid)
+        let source = NestingSource()
+        // The closure may own the cache, which owns the source.
+        defer { source.whileAsked = nil }
+        let silent = try scene.cache.addLayer(source, pyramid: scene.pyramid)
         let view = ServiceSetup.quiet(scene.cache, [layer, silent])
         defer { withExtendedLifetime(view) {} }
         scene.need(0..<1, of: layer, view)
-        let lent: Void? = layer.withTile(scene.tile(0)) { _ in
-            scene.need(1..<2, of: silent, view)
-            #expect(scene.cache.statistics.loadsInFlight > 0)
+        source.whileAsked = { _ in
+            source.whileAsked = nil
             scene.cache.byteLimit = .bytes(StillScene.tileBytes / 2)
             scene.run()
             // The first check is slightly too early.
@@ -168,7 +170,8 @@ import Testing
             #expect(scene.scheduler.now - start > 40_000_000)
             #expect(scene.cache.core.read { $0.pool.isOverLimit && $0.pool.loads.writtenOffCount == 0 })
         }
-        #expect(lent != nil)
+        let lent: Void? = layer.withTile(scene.tile(0)) { _ in scene.need(1..<2, of: silent, view) }
+        #expect(lent != nil && source.whileAsked == nil)
     }
 
     /// One check finds loads and a decoder stuck. There is one spare worker.
@@ -181,7 +184,9 @@ import Testing
         // The closure may own the cache, which owns the source.
         defer { decoder.whileDecoding = nil }
         let encoded = try scene.cache.addLayer(decoder, pyramid: scene.pyramid)
-        let silent = try (0..<15).map { _ in try scene.cache.addLayer(QueuedSource(), pyramid: scene.pyramid) }
+        let source = NestingSource()
+        defer { source.whileAsked = nil }
+        let silent = try (0..<15).map { _ in try scene.cache.addLayer(source, pyramid: scene.pyramid) }
         let view = ServiceSetup.quiet(scene.cache, [encoded] + silent)
         defer { withExtendedLifetime(view) {} }
         scene.need(0..<1, of: encoded, view)
@@ -198,25 +203,32 @@ import Testing
             scene.run()
             for _ in 0..<3 where scene.scheduler.passTime() { scene.run() }
         }
-        var wishes: [NeededTile] = []
-        // Two workers have fifteen spare ones.
-        for layer in stride(from: 0, to: 14, by: 2) {
-            wishes += (layer..<layer + 2).map { NeededTile(layer: silent[$0].id, tile: scene.tile(0)) }
-            view.update(needing: wishes)
-            look()
-        }
-        #expect(figures() == [1, 14, 0])
-        var within: [Int] = []
+        let wishes = silent.prefix(14).map { NeededTile(layer: $0.id, tile: scene.tile(0)) }
+        var (before, within): ([Int], [Int]) = ([], [])
         decoder.whileDecoding = { _ in
             look()
             within = figures()
         }
-        wishes.insert(NeededTile(layer: silent[14].id, tile: scene.tile(0), importance: 2), at: 0)
-        wishes.append(NeededTile(layer: encoded.id, tile: scene.tile(0), importance: 2))
+        var depth = 0
+        // Two workers have fifteen spare ones. Fourteen calls do not return, one within the other.
+        source.whileAsked = { _ in
+            depth += 1
+            look()
+            guard depth == 14, before.isEmpty else { return }
+            before = figures()
+            view.update(
+                needing: [NeededTile(layer: silent[14].id, tile: scene.tile(0), importance: 2)] + wishes + [
+                    NeededTile(layer: encoded.id, tile: scene.tile(0), importance: 2)
+                ]
+            )
+            scene.run()
+            source.whileAsked = nil
+        }
         view.update(needing: wishes)
         scene.run()
-        #expect(within == [0, 15, 0])
-        #expect(figures() == [0, 15, 0] && scene.decoded(0..<1, of: encoded) == 1)
+        #expect(before == [1, 14, 0])
+        #expect(within[0] == 0 && within[1] + within[2] == 15, "\(within)")
+        #expect(scene.decoded(0..<1, of: encoded) == 1)
     }
 
     /// A source that requests an infinite wait is retried after a day.
