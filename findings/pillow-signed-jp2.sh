@@ -21,7 +21,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 python3 -m venv "$work/venv" || exit 77
 "$work/venv/bin/pip" -q install --disable-pip-version-check Pillow==13.0.0 rasterio==1.4.4 glymur==0.14.8 imagecodecs==2026.3.6 \
-    numpy==2.4.6 || { echo "needs a package index"; exit 77; }
+    packaging==26.4 numpy==2.4.6 || { echo "needs a package index"; exit 77; }
 "$work/venv/bin/python" - "$work/made.jp2" << 'PY' | tee "$work/seen"
 import sys, warnings
 import glymur, imagecodecs, numpy as np, rasterio
