@@ -163,7 +163,7 @@ let package = Package(
                 "TileSources", "TileCache", "TileDiskStore", "CacheBenchKit", "PanTraces", "TestSupport", "CTileImages",
                 "CTileSQLite", "CTilePNG", "CTileJPEG", "CTileWebP", "CTileZlib",
             ],
-            exclude: ["Support/tile_server.py", "Support/other_readers.py"],
+            exclude: ["Support/tile_server.py", "Support/http2_server.py", "Support/other_readers.py"],
             swiftSettings: settings
         ),
     ],

@@ -42,6 +42,12 @@ static inline void tile_curl_leave_lookup(CURL *easy, long leaves) {
     (void)easy, (void)leaves;
 #endif
 }
+// HTTP/2 if the server agrees to it in the handshake of TLS (ALPN). The transfer waits for a connection to its server that
+// is being made, if that may turn out to have room for it.
+static inline void tile_curl_share_connections(CURL *easy, long waits) {
+    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
+    curl_easy_setopt(easy, CURLOPT_PIPEWAIT, waits);
+}
 // Whether the transfer's host is still to be looked up.
 static inline int tile_curl_is_looking_up(CURL *easy) {
     curl_off_t time = 0;
@@ -73,6 +79,34 @@ static inline long tile_curl_status(CURL *easy) {
 static inline int tile_curl_has_sent(CURL *easy) {
     long bytes = 0;
     return !curl_easy_getinfo(easy, CURLINFO_REQUEST_SIZE, &bytes) && bytes > 0;
+}
+// What a transfer has used so far. Times are milliseconds.
+typedef struct {
+    // New connections that it has opened or tried to open.
+    long connections;
+    // From the begin to the request; 0 if there was none yet.
+    double sent;
+    // Of a new connection: from the address to the end of the last handshake.
+    double handshake;
+    // From the request to the first byte, and from there until now.
+    double latency, body;
+} tile_curl_usage;
+static inline double tile_curl_time(CURL *easy, CURLINFO info) {
+    curl_off_t microseconds = 0;
+    return curl_easy_getinfo(easy, info, &microseconds) ? 0 : (double)microseconds / 1000;
+}
+static inline tile_curl_usage tile_curl_used(CURL *easy) {
+    tile_curl_usage used = {0, 0, 0, 0, 0};
+    curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &used.connections);
+    double looked_up = tile_curl_time(easy, CURLINFO_NAMELOOKUP_TIME_T);
+    double connected = tile_curl_time(easy, CURLINFO_CONNECT_TIME_T);
+    double secured = tile_curl_time(easy, CURLINFO_APPCONNECT_TIME_T);
+    double first = tile_curl_time(easy, CURLINFO_STARTTRANSFER_TIME_T);
+    used.sent = tile_curl_has_sent(easy) ? tile_curl_time(easy, CURLINFO_PRETRANSFER_TIME_T) : 0;
+    used.handshake = (secured > connected ? secured : connected) - looked_up;
+    used.latency = first - used.sent;
+    used.body = tile_curl_time(easy, CURLINFO_TOTAL_TIME_T) - first;
+    return used;
 }
 // The address that the answer redirects to; NULL if it does not. Valid as long as the transfer.
 static inline const char *tile_curl_redirection(CURL *easy) {

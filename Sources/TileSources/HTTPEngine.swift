@@ -2,7 +2,11 @@ import CTileCurl
 import Dispatch
 import TileCache
 
-/// Event loop that fetches: one thread, libcurl's multi interface, and a transfer for each connection.
+/// Event loop that fetches: one thread, and libcurl's multi interface.
+///
+/// With HTTP/2 any number of transfers share a connection, and libcurl opens another one if the server's limit of streams is
+/// reached. Otherwise each transfer takes a connection, or waits for one: there are at most ``HTTPTileOptions/connections``
+/// of these. Requests beyond that wait here, where those that a view needs start first.
 ///
 /// The loop runs while there are jobs. Each thread that waits in it is one fewer for all queues of the process.
 ///
@@ -30,6 +34,8 @@ final class HTTPEngine: @unchecked Sendable {
     /// Fetches waiting for a connection or for their time, in order of arrival.
     private var waiting: [HTTPFetch] = []
     private var active: [UnsafeMutableRawPointer: HTTPFetch] = [:]
+    /// Milliseconds at which something came from an origin, of the transfers that have ended.
+    private var heard: [ObjectIdentifier: Int64] = [:]
     /// Milliseconds at which look-ups of hosts were left to their threads, in the last half minute.
     private var lookups: [Int64] = []
     private static let mostLookups = 32
@@ -100,8 +106,13 @@ final class HTTPEngine: @unchecked Sendable {
             var running: Int32 = 0
             curl_multi_perform(multi, &running)
             finishTransfers()
+            endLateStreams()
+            cutOffUnwanted()
             begin()
-            if isIdle { continue }
+            if isIdle {
+                heard = [:]
+                continue
+            }
             // New mail wakes it; libcurl has its own timers.
             curl_multi_poll(multi, nil, 0, Int32(clamping: pause()), nil)
         }
@@ -119,9 +130,8 @@ final class HTTPEngine: @unchecked Sendable {
         for job in news.jobs { waiting.append(HTTPFetch(job, options, wallClock: wallClock)) }
         if !news.unwanted.isEmpty {
             let unwanted = Set(news.unwanted.map { ObjectIdentifier($0) })
-            for fetch in waiting + active.values where unwanted.contains(ObjectIdentifier(fetch.job)) {
-                giveUp(fetch)
-            }
+            for fetch in active.values where unwanted.contains(ObjectIdentifier(fetch.job)) { fetch.isUnwanted = true }
+            for fetch in waiting where unwanted.contains(ObjectIdentifier(fetch.job)) { fetch.job.cancel() }
             waiting.removeAll { unwanted.contains(ObjectIdentifier($0.job)) }
         }
         if news.isStopped {
@@ -134,7 +144,8 @@ final class HTTPEngine: @unchecked Sendable {
     /// Starts due fetches as far as connections are free, those that a view needs first.
     private func begin() {
         let now = Self.now
-        while active.count < options.connections {
+        var free = freeConnections
+        while free > 0 {
             let ready = waiting.indices.filter { waiting[$0].earliest <= now }
             guard let index = ready.first(where: { waiting[$0].job.isDemand }) ?? ready.first else { return }
             guard mayStart(waiting[index], at: index, now: now) else { continue }
@@ -145,8 +156,12 @@ final class HTTPEngine: @unchecked Sendable {
                 if fetch.attempts > 0 { $0.retries += 1 }
             }
             start(fetch, fetch.begin(options, now: now))
+            free -= 1
         }
     }
+
+    /// Connections that no transfer takes or waits for.
+    private var freeConnections: Int { options.connections - active.values.count { !$0.isStream } }
 
     /// Time for which a fetch waits here for its server. For a longer one its job ends, so that no worker waits.
     private static let patience: Int64 = 250
@@ -186,7 +201,8 @@ final class HTTPEngine: @unchecked Sendable {
             curl_multi_remove_handle(multi, easy)
             guard let fetch = active.removeValue(forKey: easy) else { continue }
             let outcome = fetch.end(result, options)
-            if case .redirected(let target) = outcome {
+            settle(fetch, isWhole: result == CURLE_OK)
+            if case .redirected(let target) = outcome, !fetch.isUnwanted {
                 start(fetch, fetch.follow(target, options, now: Self.now))
                 continue
             }
@@ -198,6 +214,14 @@ final class HTTPEngine: @unchecked Sendable {
     private func end(_ fetch: HTTPFetch, _ outcome: FetchEnd) {
         let now = Self.now
         fetch.origin.end(fetch.permit, fetch.verdict, now: now, first: Int64(rule.backOff))
+        if fetch.isUnwanted {
+            switch outcome {
+            case .delivered where fetch.job.isKeptUnwanted, .notModified, .absent: break
+            case .delivered, .redirected, .failed, .postponed:
+                counter.count { $0.cancelledBytes += .bytes(fetch.body.count) }
+                return fetch.job.cancel()
+            }
+        }
         if case .failed = outcome, fetch.job.asksAnew() {
             fetch.dropBody()
             fetch.turns += 1
@@ -221,8 +245,64 @@ final class HTTPEngine: @unchecked Sendable {
         fetch.job.finish(fetch, outcome, options)
     }
 
+    /// Counts what a transfer has used, and learns from a whole answer.
+    private func settle(_ fetch: HTTPFetch, isWhole: Bool) {
+        guard let transfer = fetch.transfer else { return }
+        heard.merge([ObjectIdentifier(fetch.origin): fetch.heard], uniquingKeysWith: max)
+        let used = tile_curl_used(transfer)
+        let isStream = fetch.isStream
+        counter.count {
+            $0.connections += used.connections
+            if isStream { $0.streams += 1 }
+        }
+        guard isWhole else { return }
+        let sample = OriginHabits.Sample(
+            handshake: used.connections > 0 ? used.handshake : nil,
+            latency: used.latency,
+            body: used.body,
+            bytes: fetch.body.count
+        )
+        fetch.origin.learn { $0.note(sample) }
+    }
+
+    /// Ends streams that have timed out. If their server has sent nothing since, on any stream, the connection is dead: all
+    /// that use it end, and it is closed. libcurl would give it to further requests.
+    private func endLateStreams() {
+        let now = Self.now
+        while let late = active.values.first(where: { $0.isLateStream(now) }) {
+            let others = active.values.filter { $0.origin === late.origin }
+            let isDead = others.map(\.heard).reduce(heard[ObjectIdentifier(late.origin)] ?? 0, max) < late.begun
+            for fetch in isDead ? others : [late] {
+                guard let transfer = fetch.transfer else { continue }
+                settle(fetch, isWhole: false)
+                tile_curl_set_long(transfer, CURLOPT_FORBID_REUSE, isDead ? 1 : 0)
+                curl_multi_remove_handle(multi, transfer)
+                active.removeValue(forKey: transfer)
+                fetch.endTransfer()
+                let what = isDead ? "Its connection has brought nothing in the time" : "Timeout was reached"
+                end(fetch, .failed(.timeOut, message: what, mayPass: true))
+            }
+        }
+    }
+
+    /// Cuts off answers that nobody wants, as far as that is worth it.
+    private func cutOffUnwanted() {
+        let now = Self.now
+        for fetch in active.values where fetch.isUnwanted && fetch.allowance(now: now) <= 0 {
+            if let transfer = fetch.transfer, tile_curl_has_sent(transfer) != 0 {
+                counter.count {
+                    $0.cutOff += 1
+                    $0.cancelledBytes += .bytes(fetch.body.count)
+                }
+                fetch.origin.learn { $0.noteCut() }
+            }
+            giveUp(fetch)
+        }
+    }
+
     private func giveUp(_ fetch: HTTPFetch) {
         if let easy = fetch.transfer {
+            settle(fetch, isWhole: false)
             if tile_curl_is_looking_up(easy) != 0, !mayLeaveLookup() { tile_curl_leave_lookup(easy, 0) }
             curl_multi_remove_handle(multi, easy)
             active.removeValue(forKey: easy)
@@ -241,12 +321,15 @@ final class HTTPEngine: @unchecked Sendable {
         return true
     }
 
-    /// Milliseconds until the next fetch may start, if nothing else happens.
+    /// Milliseconds until the next fetch may start or is cut off, if nothing else happens.
     private func pause() -> Int64 {
-        guard active.count < options.connections, let next = waiting.map(\.earliest).min() else { return 60_000 }
-        return max(next - Self.now, 0)
+        let now = Self.now
+        let next = freeConnections > 0 ? waiting.map(\.earliest).min() ?? .max : .max
+        let cut = active.values.filter(\.isUnwanted).map { $0.allowance(now: now) }.min() ?? .max
+        let late = active.values.filter(\.isStream).map(\.deadline).min() ?? .max
+        return min(max(min(next, late) - now, 0), max(cut, 0), 60_000)
     }
 
     /// The current time in milliseconds.
-    private static var now: Int64 { MonotonicTime.now.nanoseconds / 1_000_000 }
+    static var now: Int64 { MonotonicTime.now.nanoseconds / 1_000_000 }
 }

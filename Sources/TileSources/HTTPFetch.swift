@@ -20,7 +20,13 @@ final class HTTPFetch {
     /// Statuses of redirections to follow.
     private var followed: [Int] = []
     /// Milliseconds at which the attempt times out.
-    private var deadline: Int64 = 0
+    private(set) var deadline: Int64 = 0
+    /// Milliseconds at which the transfer began.
+    private(set) var begun: Int64 = 0
+    /// Milliseconds at which something came.
+    private(set) var heard: Int64 = 0
+    /// Whether nobody waits for the answer any more. It goes on until it is cut off.
+    var isUnwanted = false
     private var isConditional = false
     /// Bytes of headers, and of bodies that are not wanted.
     private var otherBytes = 0
@@ -36,7 +42,7 @@ final class HTTPFetch {
     /// The last header line so far: a folded line continues it (RFC 9112, 5.2).
     private var headerLine: [UInt8] = []
     /// Whether all headers have come: what follows the body is ignored.
-    private var hasHeaders = false
+    private(set) var hasHeaders = false
     /// Seconds since 1970 at which the transfer began and its headers were complete.
     private var requested: Int64 = 0
     private var received: Int64 = 0
@@ -95,6 +101,7 @@ final class HTTPFetch {
         current = target
         body = []
         otherBytes = 0
+        begun = now
         (answer, hasHeaders, refusal, isWanted) = (HTTPCacheHeaders(), false, nil, nil)
         requested = wallClock()
         received = requested
@@ -107,8 +114,14 @@ final class HTTPFetch {
         tile_curl_set_text(easy, CURLOPT_URL, target)
         tile_curl_set_text(easy, CURLOPT_USERAGENT, "TileCache")
         tile_curl_set_long(easy, CURLOPT_NOSIGNAL, 1)
+        // Plain HTTP knows no version before its first answer: each transfer would wait for the one before.
+        let mayShare = target.lowercased().hasPrefix("https:") && !origin.habits.isSerial
+        tile_curl_share_connections(easy, mayShare ? 1 : 0)
+        if let file = options.trustedCertificates { tile_curl_set_text(easy, CURLOPT_CAINFO, file) }
         tile_curl_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(options.connectTimeout / .milliseconds(1)))
-        tile_curl_set_long(easy, CURLOPT_TIMEOUT_MS, Int(max(deadline - now, 1)))
+        // Streams that time out are ended by the engine, before libcurl does.
+        let grace: Int64 = origin.habits.isMultiplexed ? 1000 : 0
+        tile_curl_set_long(easy, CURLOPT_TIMEOUT_MS, Int(max(deadline - now, 1) + grace))
         var lines = mayHaveSecrets || options.sendsHeadersToOtherOrigins ? options.headers : []
         let tag: String?
         let date: String?
@@ -121,7 +134,9 @@ final class HTTPFetch {
         let validators = [tag.map { "If-None-Match: \($0)" }, date.map { "If-Modified-Since: \($0)" }]
         // A store may have them of another program: no control characters get into a request.
         lines += validators.compactMap(\.self).filter { $0.utf8.allSatisfy { $0 >= 32 && $0 != 127 } }
-        for line in lines + job.lines { headers = curl_slist_append(headers, line) ?? headers }
+        lines += job.lines
+        if !lines.contains(where: { $0.lowercased().hasPrefix("priority:") }) { lines.append(priority) }
+        for line in lines { headers = curl_slist_append(headers, line) ?? headers }
         tile_curl_set_list(easy, CURLOPT_HTTPHEADER, headers)
         tile_curl_set_pointer(easy, CURLOPT_WRITEDATA, context)
         tile_curl_set_function(easy, CURLOPT_WRITEFUNCTION) { data, size, count, context in
@@ -306,6 +321,7 @@ final class HTTPFetch {
     }
 
     private func take(_ data: UnsafeRawBufferPointer) -> Bool {
+        heard = HTTPEngine.now
         // The body of an error is not used; a short one is read so that the connection can be reused.
         let status = transfer.map { tile_curl_status($0) } ?? 0
         let isWanted = isWanted ?? job.wants(HTTPAnswerHead(status: status, headers: answer))
@@ -347,12 +363,15 @@ final class HTTPFetch {
     }
 
     private func note(_ line: UnsafeRawBufferPointer) -> Bool {
+        heard = HTTPEngine.now
         guard takeOther(line.count) else {
             refusal = Self.tooManyHeaders
             return false
         }
         // A new status line: headers restart after an interim answer.
         if line.starts(with: "HTTP/".utf8) {
+            let isMultiplexed = line.starts(with: "HTTP/2".utf8)
+            origin.learn { $0.note(isMultiplexed: isMultiplexed) }
             (answer, headerLine, hasHeaders) = (HTTPCacheHeaders(), [], false)
         } else if hasHeaders {
             return true

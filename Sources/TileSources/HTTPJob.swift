@@ -36,6 +36,9 @@ protocol HTTPJob: AnyObject, Sendable {
     /// Validators of a stored tile, for a conditional request. Default: none.
     var stored: TileStoreFreshness? { get }
 
+    /// Whether the answer is of use though the job is no longer wanted. Default: `false`.
+    var isKeptUnwanted: Bool { get }
+
     /// Sets a handler called once when the job is no longer wanted.
     func onCancel(_ handler: @escaping @Sendable () -> Void)
 
@@ -75,6 +78,7 @@ extension HTTPJob {
     var isOpening: Bool { false }
     var kept: KeptAnswer? { nil }
     var stored: TileStoreFreshness? { nil }
+    var isKeptUnwanted: Bool { false }
 
     func wants(_ answer: HTTPAnswerHead) -> Bool { RetryRule.isDelivery(answer.status) }
     func isAbsence(_ status: Int, _ options: HTTPTileOptions) -> Bool { false }
@@ -169,6 +173,8 @@ final class HTTPTileJob: HTTPJob {
     /// Images are compressed themselves. Without this line a server may send any coding (RFC 9110, 12.5.3).
     var lines: [String] { ["Accept-Encoding: identity"] }
     var stored: TileStoreFreshness? { request.cached }
+    /// The cache takes a tile that has left the plan.
+    var isKeptUnwanted: Bool { true }
 
     func onCancel(_ handler: @escaping @Sendable () -> Void) { request.onCancel(handler) }
 

@@ -7,7 +7,9 @@ public struct HTTPTileOptions: Hashable, Sendable {
     /// Part of the earth that the server has tiles of. Default: `nil`, all of it. For addresses with `{z}`, `{x}` and `{y}`
     /// alone: other sources know theirs. Nothing beside it is requested.
     public var bounds: MapBounds?
-    /// Concurrent connections, 1...64. Default: 6. Further requests wait; those that a view needs start first.
+    /// Concurrent connections, 1...64. Default: 6. Each has one request at a time, and further requests wait; those that a
+    /// view needs start first. With HTTP/2 (`https`, if the server agrees) all requests share one connection, and more are
+    /// opened only if the server limits its streams.
     public var connections: Int
     /// Maximum time to connect, 1 ms to an hour. Default: 5 s.
     public var connectTimeout: Duration
@@ -46,6 +48,9 @@ public struct HTTPTileOptions: Hashable, Sendable {
     /// What the server states counts more: `stale-while-revalidate` or `stale-if-error` replaces it, and `no-cache` or
     /// `must-revalidate` forbids it.
     public var usesStale: Duration
+
+    /// File of the certificates that sign those of servers, for tests. Default: `nil`, libcurl's own.
+    var trustedCertificates: String?
 
     /// Creates options.
     public init(

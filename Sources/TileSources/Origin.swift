@@ -1,8 +1,9 @@
 import TileCache
 
-/// A server: a scheme, host and port. All sources of the process that ask it share its pace.
+/// A server: a scheme, host and port. All sources of the process that ask it share its pace and its habits.
 final class Origin: Sendable {
     private let pace = Lock(OriginPace())
+    private let known = Lock(OriginHabits())
 
     private static let all = Lock<[[String]: Origin]>([:])
     /// Number of known origins from which on those that hold nothing back are forgotten.
@@ -20,6 +21,10 @@ final class Origin: Sendable {
             return origin
         }
     }
+
+    var habits: OriginHabits { known.withLock { $0 } }
+
+    func learn(_ change: (inout OriginHabits) -> Void) { known.withLock { change(&$0) } }
 
     func earliest(now: Int64, isDemand: Bool) -> Int64 {
         pace.withLock { $0.earliest(now: now, isDemand: isDemand) }

@@ -54,6 +54,15 @@ public struct TileSourceStatistics: Hashable, Sendable, CustomStringConvertible 
     public var notModified = 0
     /// Requests cancelled because the tile was no longer wanted.
     public var cancelled = 0
+    /// Connections opened for HTTP, or tried. Those that are used again do not count again.
+    public var connections = 0
+    /// HTTP requests that shared a connection with others, in streams of HTTP/2.
+    public var streams = 0
+    /// HTTP requests broken off after they were sent, because nobody waited for their answers any more. Each has closed its
+    /// connection, or reset its stream of HTTP/2.
+    public var cutOff = 0
+    /// Bytes of answers that came and were thrown away, because nobody waited for them any more.
+    public var cancelledBytes = ByteCount.bytes(0)
     /// Memory of an archive's directories at present. It counts against the cache's limit.
     public var directoryMemory = ByteCount.bytes(0)
 
@@ -75,7 +84,7 @@ public struct TileSourceStatistics: Hashable, Sendable, CustomStringConvertible 
             (absent, "absent"), (scaled, "scaled"), (attempts, "requests sent"), (retries, "of them again"),
             (postponed, "put off"),
             (notModified, "not modified"),
-            (cancelled, "cancelled"),
+            (cancelled, "cancelled"), (cutOff, "cut off"), (connections, "connections"), (streams, "streams"),
         ]
         parts += counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
         let reason = silence.map { "; \($0)" } ?? lastFailure.map { "; last failure: \($0)" }

@@ -160,5 +160,9 @@ extension ReplaySourceCounts {
         postponed = statistics.postponed
         notModified = statistics.notModified
         cancelled = statistics.cancelled
+        connections = statistics.connections
+        streams = statistics.streams
+        cutOff = statistics.cutOff
+        cancelledBytes = statistics.cancelledBytes.bytes
     }
 }

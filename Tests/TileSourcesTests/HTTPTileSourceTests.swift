@@ -289,9 +289,7 @@ struct HTTPTileSourceTests {
     @Test(.enabled(if: OtherPrograms.openssl, "openssl is not installed"))
     func refusedCertificatesAreExplained() throws {
         let folder = ScratchFolder()
-        let (key, certificate) = ("'\(folder.path)/key.pem'", "'\(folder.path)/certificate.pem'")
-        let kind = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=127.0.0.1"
-        #expect(OtherPrograms.run("openssl req -x509 \(kind) -keyout \(key) -out \(certificate)"))
+        #expect(OtherPrograms.makeCertificate(in: folder.path))
         let server = try #require(TileServer(folder: folder.path, mode: "tls"))
         let address = "https://127.0.0.1:\(server.port)/a"
         let said = message { _ = try HTTPTileSource(iiif: address, http: HTTPTileOptions(retries: 0)) }

@@ -125,6 +125,12 @@ package struct ReplaySourceCounts: Encodable, Hashable, Sendable {
     package var notModified = 0
     /// Requests cancelled because the tile was no longer wanted.
     package var cancelled = 0
+    /// Connections opened or tried, and requests that shared one in streams of HTTP/2.
+    package var connections = 0
+    package var streams = 0
+    /// Requests broken off after they were sent, and bytes that came and were thrown away, because nobody waited for them.
+    package var cutOff = 0
+    package var cancelledBytes = 0
     /// Traces at whose end nothing was on the screen, although the view was where the source has tiles.
     package var blankEnds = 0
     /// Why nothing was there, as far as the source knows.
@@ -141,9 +147,11 @@ package struct ReplaySourceCounts: Encodable, Hashable, Sendable {
     }
 
     mutating func add(_ other: ReplaySourceCounts, sign: Int = 1) {
-        for field in [\Self.loads, \.absent, \.attempts, \.retries, \.postponed, \.notModified, \.cancelled] {
-            self[keyPath: field] += sign * other[keyPath: field]
-        }
+        let fields = [
+            \Self.loads, \.absent, \.attempts, \.retries, \.postponed, \.notModified, \.cancelled, \.connections,
+            \.streams, \.cutOff, \.cancelledBytes,
+        ]
+        for field in fields { self[keyPath: field] += sign * other[keyPath: field] }
         for (cause, count) in other.failures { failures[cause, default: 0] += sign * count }
         blankEnds += sign * other.blankEnds
         if sign > 0, let reason = other.blankReason { blankReason = reason }

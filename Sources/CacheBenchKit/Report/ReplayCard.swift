@@ -173,6 +173,9 @@ struct ReplayCard {
             ("put off", source.postponed, "their server refused requests or was not reached"),
             ("not modified", source.notModified, ""),
             ("cancelled", source.cancelled, "their tiles were no longer wanted"),
+            ("cut off", source.cutOff, "after they were sent; \(Figures.bytes(source.cancelledBytes)) thrown away"),
+            ("connections", source.connections, "opened"),
+            ("streams", source.streams, "requests that shared a connection"),
         ]
         var lines = [row("source", source.loads, "tiles from \(source.address.printable)", isHeading: true)]
         lines += (counts + source.failures.largestFirst.map { ($0, $1, "") }).filter { $0.1 > 0 }

@@ -24,6 +24,14 @@ enum OtherPrograms {
     /// Runs a shell command; returns whether it succeeded.
     static func run(_ command: String) -> Bool { system("\(command) >/dev/null 2>&1") == 0 }
 
+    /// Makes `certificate.pem` and `key.pem` of a server on loopback; returns whether that succeeded.
+    static func makeCertificate(in folder: String, names: String = "IP:127.0.0.1") -> Bool {
+        run(
+            "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=127.0.0.1 "
+                + "-addext subjectAltName=\(names) -keyout '\(folder)/key.pem' -out '\(folder)/certificate.pem'"
+        )
+    }
+
     /// Bytes of a file that a program has written.
     static func bytes(_ path: String) -> [UInt8]? {
         guard case .bytes(let bytes) = Files.read(path) else { return nil }

@@ -3,6 +3,8 @@
 usage: tile_server.py FOLDER MODE   -- serves FOLDER/z/x/y.png; its port is in FOLDER/port once it listens
 
 Modes, joined by commas:
+  wait=MS     so many milliseconds before each answer
+  any         every address has FOLDER/any.png
   slow        30 ms before each answer, and the body in two parts
   fail        one request in five has the status 500
   truncate    one in seven says a length and ends in the middle
@@ -10,6 +12,7 @@ Modes, joined by commas:
   garbage     one in thirteen has bytes that are no image
   hang        one in seventeen is never answered
   silent      none is ever answered
+  held        none is answered before FOLDER/go exists
   die         one in nineteen is cut off before the status line is whole
   etag        answers are named, and conditions are honoured
   date        the same with dates
@@ -19,6 +22,7 @@ Modes, joined by commas:
   gzip        every tile is compressed by gzip, though it is not asked for
   redirect    every address leads to another one first
   tls         it speaks TLS, with FOLDER/certificate.pem and FOLDER/key.pem
+  opened      each connection is a line in FOLDER/opened
   log         each answer is a line "STATUS PATH" in FOLDER/answers
   NAME:VALUE  a header of every tile, and of every answer that it is unchanged or absent
 """
@@ -37,6 +41,7 @@ seen = {}
 open_now = 0
 most_open = 0
 first_request = None
+wait = sum(float(mode[5:]) / 1000 for mode in modes if mode.startswith("wait="))
 own_headers = [tuple(mode.split(":", 1)) for mode in modes if ":" in mode]
 LAST_MODIFIED = "Tue, 15 Nov 1994 12:45:26 GMT"
 
@@ -51,6 +56,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         super().setup()
         global open_now, most_open
         with lock:
+            if "opened" in modes:
+                with open(folder + "/opened", "a") as file:
+                    file.write("connection\n")
             open_now += 1
             if open_now > most_open:
                 most_open = open_now
@@ -100,8 +108,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if "redirect" in modes and not self.path.startswith("/there"):
             return self.answer(302, b"there", [("Location", "/there" + self.path)])
         path = folder + self.path.removeprefix("/there")
+        if "any" in modes:
+            path = folder + "/any.png"
         if "slow" in modes:
             time.sleep(0.03)
+        time.sleep(wait)
+        while "held" in modes and not os.path.exists(folder + "/go"):
+            time.sleep(0.005)
         if "silent" in modes or ("hang" in modes and number % 17 == 0):
             time.sleep(60)
             return self.cut()
