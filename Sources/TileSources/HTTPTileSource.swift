@@ -4,7 +4,8 @@ public import TileCache
 /// Tiles from a server, by an address template, or as IIIF or WMTS describes them. A template has places for zoom,
 /// column and row.
 ///
-/// One thread fetches, on a bounded number of reused connections; other threads decode. Cancels unwanted requests.
+/// One thread fetches, on a bounded number of reused connections; other threads decode. With HTTP/2 all requests share one.
+/// Unwanted requests are not sent, and those under way are cut off if what is left of them costs more than the cut.
 /// Retries transient failures with back-off, a bounded number of times; after that the cache retries with its own
 /// back-off. A server that refuses requests (429, 503) or cannot be reached is asked less often, by all sources together
 /// (``HTTPTileOptions/retries``). If a tile is needed again, its answer's `ETag` or `Last-Modified` makes the request

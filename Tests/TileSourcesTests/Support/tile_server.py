@@ -4,6 +4,7 @@ usage: tile_server.py FOLDER MODE   -- serves FOLDER/z/x/y.png; its port is in F
 
 Modes, joined by commas:
   wait=MS     so many milliseconds before each answer
+  setup=MS    so many milliseconds before the first request of a connection is read, as handshakes over a distance
   any         every address has FOLDER/any.png
   slow        30 ms before each answer, and the body in two parts
   fail        one request in five has the status 500
@@ -41,7 +42,13 @@ seen = {}
 open_now = 0
 most_open = 0
 first_request = None
-wait = sum(float(mode[5:]) / 1000 for mode in modes if mode.startswith("wait="))
+
+
+def seconds(name):
+    return sum(float(mode.partition("=")[2]) / 1000 for mode in modes if mode.startswith(name + "="))
+
+
+wait, setup = seconds("wait"), seconds("setup")
 own_headers = [tuple(mode.split(":", 1)) for mode in modes if ":" in mode]
 LAST_MODIFIED = "Tue, 15 Nov 1994 12:45:26 GMT"
 
@@ -64,6 +71,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 most_open = open_now
                 with open(folder + "/most_open", "w") as file:
                     file.write(str(most_open))
+        time.sleep(setup)
 
     def finish(self):
         global open_now
