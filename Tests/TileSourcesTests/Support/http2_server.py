@@ -12,6 +12,8 @@ Modes, joined by commas:
   reset=N    one stream in N is reset in the middle of its answer, and one in N is refused
   stall=N    the first two connections read and answer nothing after N answers
   old=N      after N answers, all connections end, and later ones speak HTTP/1.1
+  wait=MS    so many milliseconds before each answer
+  any        every address has FOLDER/any.png
   held       no answer before FOLDER/go exists
 """
 import os
@@ -51,7 +53,7 @@ def is_old():
 
 def content(path):
     try:
-        with open(folder + path, "rb") as file:
+        with open(folder + ("/any.png" if "any" in modes else path), "rb") as file:
             return file.read()
     except OSError:
         return None
@@ -66,6 +68,7 @@ class Connection:
         self.stream = stream
         self.number = count("connections")
         self.waiting = {}
+        self.due = {}
         self.most = 0
         self.answered = 0
         self.protocol = h2.connection.H2Connection(h2.config.H2Configuration(client_side=False))
@@ -80,7 +83,7 @@ class Connection:
         note("connection")
         self.protocol.initiate_connection()
         self.flush()
-        self.stream.settimeout(0.01)
+        self.stream.settimeout(0.005)
         try:
             while True:
                 try:
@@ -103,6 +106,7 @@ class Connection:
         if isinstance(event, h2.events.RequestReceived):
             path = dict(event.headers)[b":path"].decode()
             self.waiting[event.stream_id] = (path, count("requests"))
+            self.due[event.stream_id] = time.monotonic() + modes.get("wait", 0) / 1000
             note("request " + path)
             if len(self.waiting) > self.most:
                 self.most = len(self.waiting)
@@ -114,7 +118,8 @@ class Connection:
     def answer(self):
         if "held" in modes and not os.path.exists(folder + "/go"):
             return
-        identities = sorted(self.waiting, reverse="gather" in modes)
+        now = time.monotonic()
+        identities = [identity for identity in sorted(self.waiting, reverse="gather" in modes) if self.due[identity] <= now]
         if "gather" in modes and self.answered == 0:
             identities = identities[-1:]
         elif "gather" in modes and self.answered == 1 and len(identities) < modes["gather"]:
@@ -146,7 +151,8 @@ class Connection:
         if turn == 2:
             self.protocol.send_data(identity, body[: len(body) // 2])
             return self.protocol.reset_stream(identity, h2.errors.ErrorCodes.INTERNAL_ERROR)
-        self.protocol.send_data(identity, body, end_stream=True)
+        for start in range(0, len(body), 16384):
+            self.protocol.send_data(identity, body[start : start + 16384], end_stream=start + 16384 >= len(body))
 
 
 def serve_old(stream):
