@@ -93,6 +93,21 @@ static void source_skip(j_decompress_ptr jpeg, long count) {
 
 static void source_end(j_decompress_ptr jpeg) { (void)jpeg; }
 
+// Several rows a call: the decoder makes up to 16 at a time.
+static ti_status rows(ti_reader *reader, ti_error *error) {
+    jpeg_state *state = reader->state;
+    state->error = error;
+    if (setjmp(state->jump)) return error->status;
+    while (state->jpeg.output_scanline < reader->info.height) {
+        JSAMPROW lines[16];
+        JDIMENSION first = state->jpeg.output_scanline, count = reader->info.height - first;
+        if (count > 16) count = 16;
+        for (JDIMENSION i = 0; i < count; i++) lines[i] = reader->target + (first + i) * reader->stride;
+        jpeg_read_scanlines(&state->jpeg, lines, count);
+    }
+    return ti_ok;
+}
+
 static ti_status start(ti_reader *reader, uint64_t limit, ti_error *error) {
     (void)limit;
     jpeg_state *state = reader->state;
@@ -104,7 +119,8 @@ static ti_status start(ti_reader *reader, uint64_t limit, ti_error *error) {
         state->inks = malloc((size_t)reader->info.width * 4);
         if (!state->inks) return ti_fail(error, ti_no_memory, "there is no memory");
     } else {
-        jpeg->out_color_space = JCS_EXT_RGBA;
+        reader->rows = reader->target ? rows : NULL;
+        jpeg->out_color_space = reader->order == ti_bgra ? JCS_EXT_BGRA : JCS_EXT_RGBA;
     }
     jpeg_start_decompress(jpeg);
     state->is_begun = 1;
@@ -121,11 +137,12 @@ static ti_status row(ti_reader *reader, uint8_t *target, ti_error *error) {
     if (!state->inks) return ti_ok;
     // Files with Adobe's marker hold what of the paper shows through, the others how much ink there is.
     uint8_t flip = state->jpeg.saw_Adobe_marker ? 0 : 255;
+    int swap = reader->order == ti_bgra ? 2 : 0;
     for (size_t i = 0; i < reader->info.width; i++) {
         const uint8_t *ink = state->inks + 4 * i;
         unsigned key = ink[3] ^ flip;
         for (int channel = 0; channel < 3; channel++)
-            target[4 * i + channel] = (uint8_t)(((unsigned)(ink[channel] ^ flip) * key + 127) / 255);
+            target[4 * i + (channel == 1 ? 1 : channel ^ swap)] = (uint8_t)(((unsigned)(ink[channel] ^ flip) * key + 127) / 255);
         target[4 * i + 3] = 255;
     }
     return ti_ok;

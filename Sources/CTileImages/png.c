@@ -13,8 +13,10 @@ typedef struct {
     png_infop info;
     ti_error *error;
     int is_interlaced;
-    // All rows of an interlaced image.
+    // All rows of an interlaced image, and the bytes from one to the next; whether they are where they are wanted.
     uint8_t *whole;
+    size_t stride;
+    int is_direct;
     uint32_t next;
     int has_ended_early;
 } png_state;
@@ -57,9 +59,12 @@ static ti_status start(ti_reader *reader, uint64_t limit, ti_error *error) {
     png_set_scale_16(state->png);
     png_set_gray_to_rgb(state->png);
     png_set_add_alpha(state->png, 0xff, PNG_FILLER_AFTER);
+    if (reader->order == ti_bgra) png_set_bgr(state->png);
     if (state->is_interlaced) {
         png_set_interlace_handling(state->png);
-        state->whole = ti_take_pages((size_t)reader->info.whole_bytes);
+        state->is_direct = reader->target != NULL;
+        state->whole = state->is_direct ? reader->target : ti_take_pages((size_t)reader->info.whole_bytes);
+        state->stride = state->is_direct ? reader->stride : (size_t)reader->info.width * 4;
         if (!state->whole) return ti_fail(error, ti_no_memory, "there is no memory for the interlaced PNG");
     }
     png_read_update_info(state->png, state->info);
@@ -69,7 +74,7 @@ static ti_status start(ti_reader *reader, uint64_t limit, ti_error *error) {
         for (int pass = 0; pass < 7; pass++)
             for (uint32_t row = 0; row < reader->info.height; row++) {
                 if (pass == 6 && row + 1 == reader->info.height) begin_last_row(reader);
-                png_read_row(state->png, state->whole + (size_t)row * reader->info.width * 4, NULL);
+                png_read_row(state->png, state->whole + row * state->stride, NULL);
             }
     }
     return ti_ok;
@@ -81,7 +86,8 @@ static ti_status row(ti_reader *reader, uint8_t *target, ti_error *error) {
     if (state->next >= reader->info.height) return ti_fail(error, ti_damaged, "all rows have been read");
     size_t bytes = (size_t)reader->info.width * 4;
     if (state->whole) {
-        memcpy(target, state->whole + state->next++ * bytes, bytes);
+        const uint8_t *decoded = state->whole + state->next++ * state->stride;
+        if (decoded != target) memcpy(target, decoded, bytes);
         return ti_ok;
     }
     if (setjmp(png_jmpbuf(state->png))) return error->status;
@@ -103,7 +109,7 @@ static ti_status end(ti_reader *reader, ti_error *error) {
 static void close_png(ti_reader *reader) {
     png_state *state = reader->state;
     png_destroy_read_struct(&state->png, &state->info, NULL);
-    ti_give_pages(state->whole, (size_t)reader->info.whole_bytes);
+    if (!state->is_direct) ti_give_pages(state->whole, (size_t)reader->info.whole_bytes);
     free(state);
 }
 

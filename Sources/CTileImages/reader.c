@@ -108,7 +108,21 @@ ti_status ti_start(ti_reader *reader, uint64_t limit, ti_error *error) {
     return reader->start(reader, limit, error);
 }
 
+void ti_aim(ti_reader *reader, ti_layout layout, uint8_t *target, size_t stride) {
+    reader->order = layout;
+    reader->target = target;
+    reader->stride = stride;
+}
+
 ti_status ti_row(ti_reader *reader, uint8_t *row, ti_error *error) { return reader->row(reader, row, error); }
+
+ti_status ti_rows(ti_reader *reader, ti_error *error) {
+    if (reader->rows) return reader->rows(reader, error);
+    ti_status status = ti_ok;
+    for (uint32_t row = 0; row < reader->info.height && status == ti_ok; row++)
+        status = reader->row(reader, reader->target + row * reader->stride, error);
+    return status;
+}
 
 ti_status ti_end(ti_reader *reader, ti_error *error) { return reader->end(reader, error); }
 
@@ -168,6 +182,12 @@ void ti_convert(const uint8_t *rgba, size_t count, ti_layout layout, int premult
         target[blue] = scaled(rgba[2], alpha);
         target[3] = (uint8_t)alpha;
     }
+}
+
+void ti_premultiply(uint8_t *pixels, size_t count) {
+    if (is_opaque(pixels, count)) return;
+    for (size_t i = 0; i < count; i++, pixels += 4)
+        for (int channel = 0; channel < 3; channel++) pixels[channel] = scaled(pixels[channel], pixels[3]);
 }
 
 static inline uint8_t from_16(const uint8_t *bytes) {

@@ -13,8 +13,14 @@ struct ti_reader {
     // Bytes that may still be read; whether more were asked for.
     uint64_t allowance;
     int is_exhausted;
+    // Order of a row's channels. Where all rows are wanted, or NULL.
+    ti_layout order;
+    uint8_t *target;
+    size_t stride;
     ti_status (*start)(ti_reader *reader, uint64_t limit, ti_error *error);
     ti_status (*row)(ti_reader *reader, uint8_t *row, ti_error *error);
+    // All rows at their places; NULL for one after the other.
+    ti_status (*rows)(ti_reader *reader, ti_error *error);
     ti_status (*end)(ti_reader *reader, ti_error *error);
     // Frees `state`.
     void (*close)(ti_reader *reader);

@@ -11,8 +11,9 @@ enum { header_bytes = 1 << 22, largest_file = 1 << 30 };
 
 typedef struct {
     uint8_t *pixels;
-    // Of the pixels.
+    // Of the pixels, if they are the reader's own.
     size_t bytes;
+    size_t stride;
     uint32_t next;
 } webp_state;
 
@@ -52,7 +53,7 @@ static ti_status start(ti_reader *reader, uint64_t limit, ti_error *error) {
         data = owned;
     }
     WebPDecoderConfig config;
-    size_t stride = (size_t)reader->info.width * 4, bytes = stride * reader->info.height;
+    size_t row_bytes = (size_t)reader->info.width * 4;
     VP8StatusCode status = VP8_STATUS_OUT_OF_MEMORY;
     // The file may be another one by now; what is decoded is what was announced.
     WebPBitstreamFeatures features;
@@ -61,14 +62,20 @@ static ti_status start(ti_reader *reader, uint64_t limit, ti_error *error) {
         free(owned);
         return ti_fail(error, ti_damaged, "the WebP's header has changed");
     }
-    state->bytes = bytes;
-    state->pixels = ti_take_pages(bytes);
+    if (reader->target) {
+        state->pixels = reader->target;
+        state->stride = reader->stride;
+    } else {
+        state->bytes = row_bytes * reader->info.height;
+        state->pixels = ti_take_pages(state->bytes);
+        state->stride = row_bytes;
+    }
     if (state->pixels && WebPInitDecoderConfig(&config)) {
-        config.output.colorspace = MODE_RGBA;
+        config.output.colorspace = reader->order == ti_bgra ? MODE_BGRA : MODE_RGBA;
         config.output.is_external_memory = 1;
         config.output.u.RGBA.rgba = state->pixels;
-        config.output.u.RGBA.stride = (int)stride;
-        config.output.u.RGBA.size = bytes;
+        config.output.u.RGBA.stride = (int)state->stride;
+        config.output.u.RGBA.size = state->stride * (reader->info.height - 1) + row_bytes;
         status = WebPDecode(data, count, &config);
     }
     free(owned);
@@ -86,7 +93,8 @@ static ti_status row(ti_reader *reader, uint8_t *target, ti_error *error) {
     if (!state->pixels || state->next >= reader->info.height)
         return ti_fail(error, ti_damaged, "all rows have been read");
     size_t bytes = (size_t)reader->info.width * 4;
-    memcpy(target, state->pixels + state->next++ * bytes, bytes);
+    const uint8_t *decoded = state->pixels + state->next++ * state->stride;
+    if (decoded != target) memcpy(target, decoded, bytes);
     return ti_ok;
 }
 
@@ -98,7 +106,7 @@ static ti_status end(ti_reader *reader, ti_error *error) {
 
 static void close_webp(ti_reader *reader) {
     webp_state *state = reader->state;
-    ti_give_pages(state->pixels, state->bytes);
+    if (state->bytes) ti_give_pages(state->pixels, state->bytes);
     free(state);
 }
 

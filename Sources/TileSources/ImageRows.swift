@@ -39,6 +39,18 @@ struct TilePixelWriter {
         // Colours that are multiplied in the file are not multiplied again.
         ti_convert(rgba, count, layout, premultiplies && alpha != .multiplied ? 1 : 0, target)
     }
+
+    /// Whether pixels have four bytes, so that a decoder may write them where they stay.
+    var isDirect: Bool { layout != ti_gray }
+
+    /// Finishes pixels that were decoded in the layer's order, where they are.
+    func finish(_ pixels: UnsafeMutablePointer<UInt8>, _ count: Int, alpha: DecodedAlpha) {
+        switch alpha {
+        case .straight: if premultiplies { ti_premultiply(pixels, count) }
+        case .multiplied: if !premultiplies { ti_divide_by_alpha(pixels, count) }
+        case .unused: for pixel in 0..<count { pixels[4 * pixel + 3] = 255 }
+        }
+    }
 }
 
 /// An image that is decoded row by row.

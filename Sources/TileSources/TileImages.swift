@@ -45,6 +45,11 @@ struct ImagePlacement: Hashable {
         return hasOwnRows(height) || abs(height - (otherHeight ?? imageHeight)) <= tolerance
     }
 
+    /// Whether an image of this size is all that is drawn.
+    func isWhole(_ width: Int, _ height: Int) -> Bool {
+        (x, y) == (0, 0) && (imageWidth, imageHeight) == (width, height) && (self.width, self.height) == (width, height)
+    }
+
     /// Whether each row of an image is one of the tile's.
     func hasOwnRows(_ height: Int) -> Bool { abs(height - imageHeight) <= tolerance }
 }
@@ -67,8 +72,8 @@ struct TileImages: Sendable {
     /// Decodes an image into a tile. A transparent image of another size than the tile's makes a transparent tile, as one
     /// of the tile's size does.
     ///
-    /// Besides the tile it needs a row of the image, a few if it is scaled, and, for formats that cannot be decoded by
-    /// rows, 8 bytes a pixel.
+    /// A whole image is decoded where its pixels stay, unless they are grey. Otherwise it needs a row of the image, a few if
+    /// it is scaled, and, for formats that cannot be decoded by rows, 8 bytes a pixel.
     ///
     /// - Returns: The image's width if it was scaled; otherwise `nil`.
     @discardableResult
@@ -134,9 +139,58 @@ struct TileImages: Sendable {
             error.set("an image of \(place.imageWidth) x \(place.imageHeight) pixels was expected, not \(found)")
             return Self.wrongSize
         }
+        if writer.isDirect, place.isWhole(wide, high) {
+            let isOpaque = info.format == ti_jpeg
+            return direct(reader, place, isOpaque: isOpaque, into: target, bytesPerRow: bytesPerRow, error: &error)
+        }
+        return byRows(reader, wide, high, place, into: target, bytesPerRow: bytesPerRow, error: &error)
+    }
+
+    /// Decodes an image that is all that is drawn, without a copy of its pixels.
+    ///
+    /// - Parameter isOpaque: Whether no pixel needs more than its decoder.
+    private func direct(
+        _ reader: OpaquePointer,
+        _ place: ImagePlacement,
+        isOpaque: Bool,
+        into target: UnsafeMutableRawBufferPointer,
+        bytesPerRow: Int,
+        error: inout ti_error
+    ) -> ti_status {
+        guard let start = target.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return ti_ok }
+        ti_aim(reader, writer.layout, start, bytesPerRow)
         var status = ti_start(reader, Self.limit, &error)
-        let row = UnsafeMutableRawPointer.allocate(byteCount: max(wide, place.imageWidth, 1) * 4, alignment: 16)
-        defer { row.deallocate() }
+        if status == ti_ok { status = ti_rows(reader, &error) }
+        guard status == ti_ok else { return status }
+        let written = place.width * bytesPerPixel
+        for line in 0..<place.height {
+            let row = start + line * bytesPerRow
+            if !isOpaque { writer.finish(row, place.width, alpha: place.alpha) }
+            (row + written).initialize(repeating: 0, count: bytesPerRow - written)
+        }
+        Self.clear(target, from: place.height * bytesPerRow)
+        return ti_end(reader, &error)
+    }
+
+    /// Decodes an image of which a part is drawn, or whose last pixels are repeated.
+    private func byRows(
+        _ reader: OpaquePointer,
+        _ wide: Int,
+        _ high: Int,
+        _ place: ImagePlacement,
+        into target: UnsafeMutableRawBufferPointer,
+        bytesPerRow: Int,
+        error: inout ti_error
+    ) -> ti_status {
+        var status = ti_start(reader, Self.limit, &error)
+        // libjpeg-turbo writes an aligned row past the processor's caches, from where it comes back slowly.
+        let offset = 4
+        let memory = UnsafeMutableRawPointer.allocate(
+            byteCount: max(wide, place.imageWidth, 1) * 4 + offset,
+            alignment: 32
+        )
+        defer { memory.deallocate() }
+        let row = memory + offset
         let first = row.assumingMemoryBound(to: UInt8.self)
         var taken = 0
         /// Reads rows until there are as many. After the last one its row is there still.

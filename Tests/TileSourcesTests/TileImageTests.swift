@@ -1,4 +1,5 @@
 import CTileJPEG
+import TestSupport
 import Testing
 
 @testable import TileCache
@@ -37,6 +38,34 @@ import Testing
             #expect(blueFirst.pixels[4 * pixel] == blue && blueFirst.pixels[4 * pixel + 2] == red)
             let luma = 0.299 * Double(red) + 0.587 * Double(green) + 0.114 * Double(blue)
             #expect(abs(Double(gray.pixels[pixel]) - luma) < 1.5)
+        }
+    }
+
+    /// Where all of an image is drawn, it is decoded where its pixels stay: as by rows, of which a part is drawn.
+    @Test(arguments: [TilePixelFormat.rgba8, .bgra8], [TileAlphaMode.straight, .premultiplied])
+    func wholeImagesAreThoseOfTheirRows(format: TilePixelFormat, alpha: TileAlphaMode) throws {
+        let image = TestImage(width: 64, height: 48, hasAlpha: true)
+        let images = TileImages(TileSourceOptions(format: format, alpha: alpha))
+        func decoded(_ encoded: [UInt8], width: Int, height: Int, _ kind: DecodedAlpha) throws -> TestImage {
+            var bytes = [UInt8](repeating: 0xA5, count: 80 * 56 * 4)
+            try bytes.withUnsafeMutableBytes { memory in
+                var pixels = TilePixels(memory: memory, width: 80, height: 56, format: format, alpha: alpha)
+                var place = ImagePlacement(imageWidth: 64, imageHeight: 48, x: 0, y: 0, width: width, height: height)
+                place.alpha = kind
+                _ = try encoded.withUnsafeBytes { try images.decode($0, place, into: &pixels) }
+            }
+            return TestImage(width: 80, height: 56, pixels: bytes)
+        }
+        for encoded in [image.png, image.jpeg(), image.jpeg(isProgressive: true), image.webP, image.lossyWebP()] {
+            for kind in [DecodedAlpha.straight, .multiplied, .unused] {
+                let whole = try decoded(encoded, width: 64, height: 48, kind)
+                let part = try decoded(encoded, width: 63, height: 47, kind)
+                #expect(whole.part(x: 0, y: 0, width: 63, height: 47) == part.part(x: 0, y: 0, width: 63, height: 47))
+                let right = whole.part(x: 64, y: 0, width: 16, height: 56).pixels
+                let below = whole.part(x: 0, y: 48, width: 64, height: 8).pixels
+                #expect(right.equals([UInt8](repeating: 0, count: right.count)))
+                #expect(below.equals([UInt8](repeating: 0, count: below.count)))
+            }
         }
     }
 

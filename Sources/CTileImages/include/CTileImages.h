@@ -56,11 +56,20 @@ ti_reader *ti_open_memory(const uint8_t *bytes, size_t count, ti_info *info, ti_
 // Opens an image in a file, which is closed with the reader, or at once if this fails.
 ti_reader *ti_open_file(FILE *file, ti_info *info, ti_error *error);
 
+// Says, before `ti_start`, that rows are wanted in the order of `layout` (`ti_rgba` or `ti_bgra`), at `target` and each
+// `stride` bytes after the one before: a decoder of the whole image writes there at once. Default: red, green, blue and
+// alpha, anywhere.
+void ti_aim(ti_reader *reader, ti_layout layout, uint8_t *target, size_t stride);
+
 // Starts to decode, with at most `limit` bytes for the memory of `whole_bytes`.
 ti_status ti_start(ti_reader *reader, uint64_t limit, ti_error *error);
 
-// The next row from the top as `width` pixels of red, green, blue and alpha. Call it `height` times.
+// The next row from the top as `width` pixels of red, green, blue and alpha, or in the order of `ti_aim`. Call it `height`
+// times.
 ti_status ti_row(ti_reader *reader, uint8_t *row, ti_error *error);
+
+// All rows, to the place that `ti_aim` says.
+ti_status ti_rows(ti_reader *reader, ti_error *error);
 
 // Checks that the image ends as it should, after the last row.
 ti_status ti_end(ti_reader *reader, ti_error *error);
@@ -70,6 +79,9 @@ void ti_close(ti_reader *reader);
 // Writes pixels of red, green, blue and alpha in a layout; `premultiplies` rounds to the nearest. They may not overlap.
 void ti_convert(const uint8_t *rgba, size_t count, ti_layout layout, int premultiplies, uint8_t *target);
 
+// Multiplies colours by alpha where they are, rounding to the nearest, in either order.
+void ti_premultiply(uint8_t *pixels, size_t count);
+
 // Writes samples of 8 or 16 bits, floats (32) or doubles (64), as the first channels of pixels of four; others stay.
 // 16 bits are rounded, numbers with a point are 0 to 1. `step` is in samples, from one pixel to the next.
 void ti_take_samples(const uint8_t *samples, size_t step, int bits, size_t count, int channels, uint8_t *rgba);
@@ -77,7 +89,7 @@ void ti_take_samples(const uint8_t *samples, size_t step, int bits, size_t count
 // Copies the first channel of each pixel to the next two, inverted if `is_inverse`.
 void ti_spread_grey(uint8_t *rgba, size_t count, int is_inverse);
 
-// Divides colours by alpha, rounding to the nearest; those of transparent pixels stay.
+// Divides colours by alpha where they are, rounding to the nearest, in either order; those of transparent pixels stay.
 void ti_divide_by_alpha(uint8_t *rgba, size_t count);
 
 #endif
