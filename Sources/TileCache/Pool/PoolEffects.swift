@@ -8,6 +8,8 @@ struct PoolEffects: Hashable, Sendable {
     var keepsMore = false
     /// Tiles drawn for the first time that wait to be given to stores.
     var drawn: [TileKey] = []
+    /// Slots taken that have no memory yet.
+    var fresh: [MemoryRange] = []
 }
 
 /// Effects that were declared since they were last taken.

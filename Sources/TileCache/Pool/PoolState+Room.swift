@@ -19,6 +19,7 @@ extension PoolState {
                 let missing = slots[slotClass].slotBytes + growth - availableBytes
                 if missing <= 0 {
                     guard let fresh = slots[slotClass].takeFresh() else { return .refused }
+                    effects.fresh.append(MemoryRange(slotClass: Int32(slotClass), number: fresh))
                     noteTaken()
                     noteReturned()
                     return .granted(SlotID(number: fresh))

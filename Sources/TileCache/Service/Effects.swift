@@ -19,8 +19,9 @@ struct Effects: Sendable {
     /// Tiles that stores wait for in vain.
     var lostSaves: [LostSave] = []
     var setsTimer = false
-    /// Memory to decommit, and the regions by kind.
+    /// Memory to decommit, slots to populate, and the regions by kind.
     var decommits: [LeavingMemory] = []
+    var fresh: [MemoryRange] = []
     var regions: [CoreState.Region] = []
     /// Address ranges without a use. Their last references go outside of the lock.
     var unmapped: [MemoryRegion] = []
@@ -52,7 +53,8 @@ extension CoreState {
         if ofPool.replanAt != .max, !isShutDown, due.askPlan(at: ofPool.replanAt) { effects.setsTimer = true }
         var drained = declared.take()
         drained.decommits = pool.takePendingDecommits()
-        if !drained.decommits.isEmpty { drained.regions = regions() }
+        drained.fresh = ofPool.fresh
+        if !drained.decommits.isEmpty || !drained.fresh.isEmpty { drained.regions = regions() }
         guard !isShutDown else {
             (drained.plans, drained.calls, drained.setsTimer) = (false, [], false)
             return drained
@@ -112,8 +114,8 @@ extension CoreState {
 }
 
 extension CacheCore {
-    /// Changes the state under the lock, then carries out the effects. Memory is decommitted first, before `body`'s
-    /// caller writes to granted memory.
+    /// Changes the state under the lock, then carries out the effects. Memory is decommitted and populated first, before
+    /// `body`'s caller writes to granted memory.
     @inline(__always)
     func perform<Result: Sendable>(_ body: (inout CoreState) -> Result) -> Result {
         if let interleave = executor.interleave { interleave() }
@@ -140,6 +142,11 @@ extension CacheCore {
         if !effects.decommits.isEmpty {
             decommit(effects.decommits, of: effects.regions)
             perform { $0.pool.finishDecommits(effects.decommits) }
+        }
+        // Whoever took the slot has it until it returns from here.
+        for slot in effects.fresh {
+            let (memory, bytes) = effects.regions[Int(slot.slotClass - MemoryRange.firstKind)]
+            memory.populate(offset: Int(slot.number) * bytes, byteCount: bytes)
         }
         for request in effects.unwanted { cancel(request) }
         for lost in effects.lostSaves { giveUp(lost) }

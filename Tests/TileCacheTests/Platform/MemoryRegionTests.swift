@@ -25,6 +25,28 @@ import Testing
             return []
         }
 
+        /// Whether each page of a range is in memory.
+        private func arePresent(_ region: MemoryRegion, from offset: Int, _ pages: Int) -> [Bool] {
+            var states = [UInt8](repeating: 0, count: pages)
+            mincore(region.base + offset, pages * MemoryRegion.systemPageBytes, &states)
+            return states.map { $0 & 1 != 0 }
+        }
+
+        /// A system that refuses it, as Linux before 5.14 does, commits memory at its first use.
+        @Test func populatedMemoryIsPresentUntilItIsDecommitted() throws {
+            let page = MemoryRegion.systemPageBytes
+            let region = try #require(MemoryRegion(byteCount: 64 * page))
+            region.populate(offset: 16 * page, byteCount: 32 * page)
+            let states = arePresent(region, from: 0, 64)
+            #expect(!states[..<16].contains(true) && !states[48...].contains(true))
+            #expect(Set(states[16..<48]).count == 1)
+            for index in 0..<32 * page where region.base.load(fromByteOffset: 16 * page + index, as: UInt8.self) != 0 {
+                Issue.record("byte \(index) is not zero")
+            }
+            region.decommit(offset: 16 * page, byteCount: 32 * page)
+            #expect(!arePresent(region, from: 16 * page, 32).contains(true))
+        }
+
         /// The limit holds in real memory whatever the system's setting of huge pages is.
         @Test(.enabled(if: FileManager.default.fileExists(atPath: "/sys/kernel/mm/transparent_hugepage")))
         func regionsHaveNoHugePages() throws {

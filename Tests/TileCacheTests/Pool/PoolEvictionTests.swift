@@ -18,6 +18,17 @@ import Testing
         #expect(small.counters.tiers.removed[TileCacheStatistics.RemovalCause.capacity.rawValue] == 3)
     }
 
+    /// A slot without memory is declared when it is taken. One that is used again has its memory.
+    @Test func slotsWithoutMemoryAreDeclared() {
+        let small = TilePool(tiles: 2)
+        small.load(0, 1)
+        let fresh = small.pool.takeEffects().fresh
+        #expect(fresh == [MemoryRange(slotClass: 0, number: 0), MemoryRange(slotClass: 0, number: 1)])
+        small.load(2, 3)
+        let reused = small.pool.takeEffects().fresh
+        #expect(small.resident == [2, 3] && reused.isEmpty)
+    }
+
     @Test func whatWasNeverCompressedHasNoRatio() {
         let ratio = TileCacheStatistics(of: TilePool(tiles: 3).pool).tiers.compressionRatio
         #expect(ratio == nil)
