@@ -81,8 +81,8 @@ struct RangeClient: Sendable {
 
 /// Reads byte ranges of one unchanging file, on a disk or on a web server.
 ///
-/// On a disk it reads in the call. On a server, near ranges that wait for a connection become one request, and the
-/// file is pinned by its size, `ETag` and `Last-Modified`.
+/// On a disk it reads in the call. On a server, near ranges that begin together or wait for a connection become one request,
+/// and the file is pinned by its size, `ETag` and `Last-Modified`.
 final class ByteRangeReader: Sendable {
     private enum Origin {
         case file(LocalRanges)

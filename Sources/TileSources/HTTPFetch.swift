@@ -348,6 +348,7 @@ final class HTTPFetch {
             }
         }
         body.append(contentsOf: data)
+        job.came(body)
         return true
     }
 

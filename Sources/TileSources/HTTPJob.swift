@@ -45,6 +45,11 @@ protocol HTTPJob: AnyObject, Sendable {
     /// Counts bytes in memory; returns whether there is room.
     func holds(_ bytes: Int) -> Bool
 
+    /// More of a wanted body has come. Default: nothing; the job gets it when it has ended.
+    ///
+    /// - Parameter body: All of it so far.
+    func came(_ body: [UInt8])
+
     /// Whether the body of an answer is wanted, before it comes. Default: if its status is that of a delivery.
     func wants(_ answer: HTTPAnswerHead) -> Bool
 
@@ -92,6 +97,7 @@ extension HTTPJob {
     var knowsItsBytes: Bool { false }
     func asksAnew() -> Bool { false }
     func rest() {}
+    func came(_ body: [UInt8]) {}
 }
 
 /// A tile with an address of its own.

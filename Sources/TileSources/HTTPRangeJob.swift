@@ -5,6 +5,7 @@ final class HTTPRangeJob: HTTPJob {
     let group: RangeQueue.Group
     private let ranges: HTTPRanges
     private let clients: [RangeClient]
+    private let begun = HTTPRanges.now
 
     private struct State {
         /// What the next request asks.
@@ -16,6 +17,10 @@ final class HTTPRangeJob: HTTPJob {
         var asksAnew = false
         /// The file of the last answer that was accepted, and whether it was all of it.
         var answer: (pin: RangePin, isFile: Bool)?
+        /// Whether the bytes of the present answer are the group's, from the first one on.
+        var isPart = false
+        /// Whether the first bytes of the first attempt's answer are still to come.
+        var isFirst = true
         var isHeld = false
         var isUnwanted = false
         /// Reads for which there is no room.
@@ -95,8 +100,19 @@ final class HTTPRangeJob: HTTPJob {
 
     func wants(_ answer: HTTPAnswerHead) -> Bool {
         let question = state.withLock { $0.question }
-        if case .refused = RangeRule.verdict(answer, to: question, isWhole: false) { return false }
+        let verdict = RangeRule.verdict(answer, to: question, isWhole: false)
+        let isFirst = state.withLock { state -> Bool in
+            if case .part = verdict { state.isPart = question.pin != nil } else { state.isPart = false }
+            defer { state.isFirst = false }
+            return state.isFirst
+        }
+        if case .refused = verdict { return false }
+        if isFirst { ranges.note(latency: HTTPRanges.now - begun) }
         return true
+    }
+
+    func came(_ body: [UInt8]) {
+        if group.reads.count > 1, state.withLock({ $0.isPart }) { ranges.deliver(group, from: body) }
     }
 
     func end(_ answer: HTTPAnswerHead, _ options: HTTPTileOptions) -> FetchEnd {
@@ -138,7 +154,10 @@ final class HTTPRangeJob: HTTPJob {
         }
     }
 
-    func rest() { ranges.rest(self) }
+    func rest() {
+        state.withLock { $0.isFirst = false }
+        ranges.rest(self)
+    }
 
     func finish(_ fetch: HTTPFetch, _ end: FetchEnd, _ options: HTTPTileOptions) {
         if case .postponed(let wait) = end {

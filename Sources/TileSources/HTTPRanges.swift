@@ -11,6 +11,7 @@ final class HTTPRanges: Sendable {
 
     private struct State {
         var queue = RangeQueue()
+        var gathering = RangeGathering()
         /// Reads that are waiting or being fetched.
         var waiters: [Int: Waiter] = [:]
         /// Requests in flight.
@@ -51,12 +52,20 @@ final class HTTPRanges: Sendable {
     private let engine: HTTPEngine
     private let counter: SourceCounter
     private let queues = DecodeQueues()
-    private let state = Lock(State())
+    /// That of waits for further reads.
+    private let waits = DispatchQueue(label: "TileSources.ranges")
+    private let state: Lock<State>
 
     /// Sends nothing yet; `nil` if libcurl cannot start.
-    init?(_ address: String, _ options: HTTPTileOptions, counter: SourceCounter) {
+    init?(
+        _ address: String,
+        _ options: HTTPTileOptions,
+        counter: SourceCounter,
+        gathering: RangeGathering = RangeGathering()
+    ) {
         guard let engine = HTTPEngine(options, counter: counter, wallClock: wallClockSeconds) else { return nil }
         (self.address, self.options, self.engine, self.counter) = (address, options, engine, counter)
+        state = Lock(State(gathering: gathering))
     }
 
     /// The file that was opened; `nil` before the first answer.
@@ -91,18 +100,29 @@ final class HTTPRanges: Sendable {
             return RangeRead()
         }
         let waiter = Waiter(client: client, least: least, then: then)
-        let id = state.withLock { state -> Int? in
+        let begun = state.withLock { state -> (id: Int, wait: Int64?)? in
             guard !state.isChanged else { return nil }
             state.nextID += 1
             state.queue.add(RangeQueue.Read(id: state.nextID, range: range, isDemand: client.isDemand))
             state.waiters[state.nextID] = waiter
-            return state.nextID
+            // A thread that opens the source waits for this one before it begins another.
+            if client.isOpening { state.gathering.end() }
+            let wait = client.isOpening ? nil : state.gathering.add(now: Self.now)
+            return (state.nextID, wait)
         }
-        guard let id else {
+        guard let (id, wait) = begun else {
             failAsChanged(waiter, range)
             return RangeRead()
         }
-        begin()
+        if let wait {
+            waits.asyncAfter(deadline: .now() + .nanoseconds(Int(wait))) { [weak self] in
+                guard let self else { return }
+                state.withLock { $0.gathering.end() }
+                begin()
+            }
+        } else {
+            begin()
+        }
         return RangeRead(cancel: { [weak self] in self?.cancel(id) }, raise: { [weak self] in self?.raise(id) })
     }
 
@@ -134,11 +154,17 @@ final class HTTPRanges: Sendable {
     /// Whether a read has neither ended nor been cancelled.
     func isWaiting(_ id: Int) -> Bool { state.withLock { $0.waiters[id] != nil } }
 
-    /// Sends requests as long as there are reads and free connections. What waits for its next attempt has none: needed
-    /// reads go on, others wait with it, since the server has asked for fewer.
+    static var now: Int64 { MonotonicTime.now.nanoseconds }
+
+    /// Notes when the first bytes of an answer have come.
+    func note(latency: Int64) { state.withLock { $0.gathering.note(latency: latency) } }
+
+    /// Sends requests as long as there are reads that wait for no others, and free connections. What waits for its next
+    /// attempt has none: needed reads go on, others wait with it, since the server has asked for fewer.
     private func begin() {
         while true {
             let job = state.withLock { state -> HTTPRangeJob? in
+                guard state.gathering.isOver(now: Self.now) else { return nil }
                 let isFree = state.jobs.count < options.connections
                 let hasSpare = state.jobs.count - state.resting.count < options.connections
                 guard isFree || (hasSpare && state.queue.hasDemand), let group = state.queue.next() else { return nil }
@@ -190,6 +216,24 @@ final class HTTPRanges: Sendable {
 
     /// Lets further requests pass caches.
     func passCaches() { state.withLock { $0.pastCaches = Self.mostPastCaches } }
+
+    /// Delivers those reads of a group whose bytes have come.
+    ///
+    /// - Parameter body: The answer so far, from the group's first byte on.
+    func deliver(_ group: RangeQueue.Group, from body: [UInt8]) {
+        let come = group.range.lowerBound..<group.range.lowerBound + body.count
+        let ended = state.withLock { state -> [Ended] in
+            // The first answer of a file is judged as a whole.
+            guard state.pin != nil, !state.isChanged else { return [] }
+            return group.reads.filter { $0.range.upperBound <= come.upperBound }.compactMap { read in
+                state.waiters.removeValue(forKey: read.id).map { (read, $0) }
+            }
+        }
+        for (read, waiter) in ended {
+            let part = RangeEnd.bytes(.received(body)).part(read.range, of: come)
+            queues.next.async { waiter.then(part) }
+        }
+    }
 
     /// Ends a request, which delivered its group's bytes, or the first part of them if the file is shorter.
     ///

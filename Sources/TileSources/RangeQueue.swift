@@ -1,7 +1,7 @@
 /// Order and grouping of reads from one file. Pure, so that it can be tested without a server.
 ///
-/// Reads wait while all connections are busy. Then near ones of the same urgency become one request. What a view needs
-/// goes first, in order of arrival.
+/// Reads wait while all connections are busy, and for others that begin with them (``RangeGathering``). Then near ones of the
+/// same urgency become one request. What a view needs goes first, in order of arrival.
 struct RangeQueue {
     struct Read: Equatable {
         var id: Int

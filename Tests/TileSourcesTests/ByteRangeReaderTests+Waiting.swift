@@ -139,6 +139,67 @@ extension ByteRangeReaderTests {
         #expect(server.asked == [0..<1000, 0..<10, 1000..<19_950])
     }
 
+    /// Reads that begin together share a request though connections are free.
+    @Test func readsOfAMomentShareARequest() throws {
+        let server = try #require(RangeServer(bytes))
+        var gathering = RangeGathering()
+        gathering.longest = 3_600_000_000_000
+        gathering.note(latency: .max)
+        let options = HTTPTileOptions()
+        let ranges = try #require(HTTPRanges(server.address, options, counter: counter, gathering: gathering))
+        let ends = Lock<[Int: RangeEnd]>([:])
+        let cancels = (0..<20).map { number in
+            ranges.read(number * 100..<number * 100 + 100, for: RangeClient(isDemand: true)) { end in
+                ends.withLock { $0[number] = end }
+            }.cancel
+        }
+        cancels[19]()
+        #expect(settled { ends.withLock { $0.count } == 1 } && server.asked.isEmpty)
+        // One for which a thread waits ends the wait of all.
+        ranges.read(150_000..<150_010, for: .opening) { end in ends.withLock { $0[20] = end } }.raise()
+        #expect(settled { ends.withLock { $0.count } == 21 })
+        for (number, end) in ends.withLock({ $0 }) where number < 19 {
+            guard case .bytes(let got) = end else {
+                Issue.record("read \(number): \(end)")
+                continue
+            }
+            #expect(got.array == Array(bytes[number * 100..<number * 100 + 100]))
+        }
+        #expect(server.asked.sorted { $0.lowerBound < $1.lowerBound } == [0..<1900, 150_000..<150_010])
+        ranges.stop()
+    }
+
+    /// Each read of a group ends when its own bytes have come, once, whatever becomes of the others'.
+    @Test(arguments: [false, true]) func readsOfAGroupEndOneByOne(isCutOff: Bool) throws {
+        let (first, second) = (Gate(), Gate())
+        let server = try #require(
+            RangeServer(bytes) { content in
+                content.change = { number, _, answer in
+                    if number == 1 { first.pass() }
+                    if number == 2 { (answer.isCutOff, answer.pause) = (isCutOff, { if !isCutOff { second.pass() } }) }
+                }
+            }
+        )
+        let (reader, _) = try open(server.address) { $0.connections = 1 }
+        let ends = Record<Int>()
+        func read(_ number: Int, _ range: Range<Int>) {
+            let expected = Array(bytes[range])
+            reader.read(range, for: RangeClient(isDemand: true)) { end in
+                guard case .bytes(let got) = end, got.array == expected else { return ends.add(-1) }
+                ends.add(number)
+            }
+        }
+        read(0, 0..<10)
+        #expect(settled { server.asked.count == 2 })
+        for number in 1...20 { read(number, number * 1000..<number * 1000 + 1000) }
+        first.open()
+        // The other half is still to come, or comes with the next attempt.
+        #expect(settled { ends.count >= 11 } && (isCutOff || Set(ends.all) == Set(0...10)))
+        second.open()
+        #expect(settled { ends.count == 21 } && Set(ends.all) == Set(0...20))
+        #expect(server.asked == [0..<1000, 0..<10] + .init(repeating: 1000..<21_000, count: isCutOff ? 2 : 1))
+    }
+
     /// The request ends as soon as nobody waits for it, and not before.
     @Test func cancellationEndsTheRequest() throws {
         let gate = Gate()

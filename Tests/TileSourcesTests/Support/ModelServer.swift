@@ -14,6 +14,8 @@ final class ModelServer: Sendable {
         var body: [UInt8] = []
         /// Whether only half of the body is sent.
         var isCutOff = false
+        /// Called when half of the body has been sent.
+        var pause: (@Sendable () -> Void)?
     }
 
     let port: Int
@@ -73,12 +75,20 @@ final class ModelServer: Sendable {
         let head = ["HTTP/1.1 \(result.status) Said", "Content-Length: \(result.body.count)", "Connection: close"]
         let body = result.isCutOff ? Array(result.body.prefix(result.body.count / 2)) : result.body
         let bytes = Array((head + result.headers + ["", ""]).joined(separator: "\r\n").utf8) + body
-        var sent = 0
-        while sent < bytes.count {
-            let count = bytes[sent...].withUnsafeBytes { send(connection, $0.baseAddress, $0.count, noSignal) }
-            guard count > 0 else { return }
-            sent += count
+        let half = result.pause == nil ? bytes.count : bytes.count - body.count / 2
+        guard send(bytes[..<half], on: connection) else { return }
+        result.pause?()
+        _ = send(bytes[half...], on: connection)
+    }
+
+    private static func send(_ bytes: ArraySlice<UInt8>, on connection: Int32) -> Bool {
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Foundation.send(connection, $0.baseAddress, $0.count, noSignal) }
+            guard count > 0 else { return false }
+            rest = rest.dropFirst(count)
         }
+        return true
     }
 
     #if canImport(Glibc)
