@@ -3,7 +3,7 @@
 
 usage: ranges.py make FOLDER                      -- writes cog.tif (30,000 x 20,000, JPEG) and map.pmtiles (JPEG)
        ranges.py sessions FOLDER CACHEBENCH TRACE... -- requests and bytes of replays on these traces
-       ranges.py speed FOLDER TILEREADER          -- 2,000 tiles by TileCache, rasterio, tifffile and PyPI's pmtiles
+       ranges.py speed FOLDER TILEREADER [FILE]   -- 2,000 tiles by TileCache, rasterio, tifffile and PyPI's pmtiles
 
 Needs gdal_translate, nginx, and a Python with numpy, Pillow, rasterio, tifffile, imagecodecs, pmtiles and requests.
 Servers are nginx on loopback, and one in this process that waits 50 ms before each answer.
@@ -22,6 +22,7 @@ import time
 DELAY = 0.05
 # Of each session.
 DURATION = "30s"
+KINDS = (("tiff", "cog.tif"), ("pmtiles", "map.pmtiles"))
 
 
 # MARK: - Files
@@ -228,7 +229,7 @@ class Late:
 def sessions(folder, cachebench, *traces):
     print("| file | server | session | to open | tiles read | requests a tile | bytes to the tiles' own | loads | cancelled |")
     print("| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |")
-    for kind, name in (("tiff", "cog.tif"), ("pmtiles", "map.pmtiles")):
+    for kind, name in KINDS:
         places = tiles_of(folder + "/" + name)
         first_tile = min(start for start, _ in places)
         for make_server in (Nginx, Late):
@@ -293,8 +294,9 @@ def places():
 
 
 def timed(read, threads, count):
-    """Calls a function that opens and returns a reader of tiles; milliseconds to the first tile and to the last."""
-    start, first = time.perf_counter(), []
+    """Calls a function that opens and returns a reader of tiles; milliseconds to the first tile and to the last, and of
+    this process."""
+    start, processor, first = time.perf_counter(), time.process_time(), []
     local = threading.local()
 
     def one(place):
@@ -307,7 +309,8 @@ def timed(read, threads, count):
 
     with concurrent.futures.ThreadPoolExecutor(threads) as pool:
         list(pool.map(one, places()[:count]))
-    return (first[0] - start) * 1000, (time.perf_counter() - start) * 1000
+    end = time.perf_counter()
+    return (first[0] - start) * 1000, (end - start) * 1000, (time.process_time() - processor) * 1000
 
 
 def rasterio_reader(address):
@@ -363,22 +366,24 @@ def pmtiles_reader(address):
     return open_file
 
 
-def speed(folder, tilereader):
+def speed(folder, tilereader, *names):
     os.environ |= {"GDAL_DISABLE_READDIR_ON_OPEN": "EMPTY_DIR", "CPL_VSIL_CURL_ALLOWED_EXTENSIONS": ".tif"}
-    print("| file | where | reader | tiles a second | first tile, ms | MB read | requests |")
-    print("| --- | --- | --- | ---: | ---: | ---: | ---: |")
+    print("| file | where | reader | tiles a second | first tile, ms | processor time a tile, ms | MB read | requests |")
+    print("| --- | --- | --- | ---: | ---: | ---: | ---: | ---: |")
     # Both files are in the system's memory.
     for name in ("cog.tif", "map.pmtiles"):
         with open(folder + "/" + name, "rb") as file:
             while file.read(1 << 24):
                 pass
 
-    def row(name, where, reader, count, first, last, server):
+    def row(name, where, reader, count, first, last, processor, server):
         answers = server.answers() if server else []
         read = "%.1f" % (sum(count for _, count, _ in answers) / 1e6) if server else ""
         print(
-            "| `%s` | %s | %s | %s | %.0f | %s | %s |"
-            % (name, where, reader, "{:,.0f}".format(count / last * 1000), first, read, len(answers) or ""),
+            "| `%s` | %s | %s | %s | %.0f | %s | %s | %s |"
+            % (name, where, reader, "{:,.0f}".format(count / last * 1000), first,
+               # One of the servers is a part of this process.
+               "" if server else "%.3f" % (processor / count), read, len(answers) or ""),
             flush=True,
         )
 
@@ -386,21 +391,27 @@ def speed(folder, tilereader):
         server = make_server(folder) if make_server else None
         root = server.root if server else folder
         where = server.name if server else "a file"
-        for kind, name in (("tiff", "cog.tif"), ("pmtiles", "map.pmtiles")):
+        for kind, name in KINDS:
+            if names and name not in names:
+                continue
             address = root + "/" + name
 
             def begin():
                 if server:
                     server.begin()
 
-            # Tiles that wait for a connection share requests: more workers let more of them wait.
-            for workers in ("8", "64"):
+            # With 0 workers a default cache. From a file all is read again, into the same memory.
+            for workers in ("0", "64") if server else ("1", "6"):
                 begin()
-                words = [str(number) for number in PLACE] + [workers]
+                words = [str(number) for number in PLACE] + [workers, "1" if server else "3"]
                 command = [tilereader, "%s:%s" % (kind, address)] + words
-                numbers = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.split()
-                assert numbers[3] == "2000" and numbers[5] == "0", numbers
-                row(name, where, "TileCache, %s workers" % workers, 2000, float(numbers[1]), float(numbers[2]), server)
+                lines = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
+                label = "TileCache, %s" % ("default" if workers == "0" else "%s workers" % workers)
+                for line in lines[:1] + lines[2:]:
+                    numbers = line.split()
+                    assert numbers[3] == "2000" and numbers[5] == "0", numbers
+                    times = [float(numbers[index]) for index in (1, 2, 6)]
+                    row(name, where, label + (", again" if line is not lines[0] else ""), 2000, *times, server)
             for threads in (6,) if make_server is Late else (1, 6):
                 suffix = "1 thread" if threads == 1 else "%d threads" % threads
                 readers = [("pmtiles", pmtiles_reader(address))]
@@ -411,9 +422,9 @@ def speed(folder, tilereader):
                 for label, reader in readers:
                     begin()
                     count = FEW if label == "pmtiles" else 2000
-                    first, last = timed(reader, threads, count)
+                    times = timed(reader, threads, count)
                     label += ", %s%s" % (suffix, "" if count == 2000 else ", the first %d" % count)
-                    row(name, where, label, count, first, last, server)
+                    row(name, where, label, count, *times, server)
         if server:
             server.stop()
 
