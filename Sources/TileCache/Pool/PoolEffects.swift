@@ -4,6 +4,8 @@ struct PoolEffects: Hashable, Sendable {
     var replanAt = Int64.max
     /// Number of ended loads whose worker was replaced.
     var lateWorkers = 0
+    /// Hanging loads to cancel, so that needed tiles load in their place.
+    var superseded: [LoadID] = []
     /// Whether a decoded tile has become needed or pinned: frames that spare room may draw it now.
     var keepsMore = false
     /// Tiles drawn for the first time that wait to be given to stores.

@@ -80,6 +80,7 @@ extension PoolState {
         }
         if hasAllItsLoads(layer: layer) {
             queue.noteBusy()
+            if !planned.reason.isExtra { supersedeLoads(ofLayer: layer) }
             return false
         }
         // One search for a victim is enough for all tiles of the same size: they are as many as a view needs.

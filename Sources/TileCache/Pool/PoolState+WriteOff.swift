@@ -65,17 +65,34 @@ extension PoolState {
     /// Whether a layer has the maximum of loads in flight, if loads are stuck. Requests that go on after their answer
     /// count too. A layer that hangs may use the first half of the spare workers only: several such layers would take all,
     /// and other layers have to go on.
-    func hasAllItsLoads(layer: Int) -> Bool {
+    ///
+    /// - Parameter ended: Hanging loads that do not count. Default: empty.
+    func hasAllItsLoads(layer: Int, without ended: [LoadID] = []) -> Bool {
         guard loads.writtenOffCount + layers[layer].stuckRequests > 0 else { return false }
         // Loads and answered requests that occupy a worker, those of them that hang, and hanging loads without one.
         var (held, hanging, waiting) = (layers[layer].answeredRequests, layers[layer].stuckRequests, 0)
-        for (_, load) in loads.all where table[load.entry].key.layer == layer {
+        for (id, load) in loads.all where table[load.entry].key.layer == layer && !ended.contains(id) {
             if load.hasWorker { held += 1 }
             if load.isWrittenOff, load.hasWorker { hanging += 1 }
             if load.isWrittenOff, !load.hasWorker { waiting += 1 }
         }
         if held >= configuration.mostOfHangingLayer || waiting >= layers[layer].window?.limit ?? .max { return true }
         return hanging > 0 && spareWorkersInUse >= configuration.spareWorkers / 2
+    }
+
+    /// Has hanging loads of a layer that nobody waits for cancelled, if a needed tile of it can load in their place.
+    ///
+    /// The plan may wish for their tiles for as long as the views are at rest, and would keep the needed one waiting.
+    mutating func supersedeLoads(ofLayer layer: Int) {
+        let hanging = loads.all.filter { table[$0.load.entry].key.layer == layer && isSupersedable($0.load) }.map(\.id)
+        if !hanging.isEmpty, !hasAllItsLoads(layer: layer, without: hanging) { effects.superseded += hanging }
+    }
+
+    /// Whether a load hangs without a worker, and nobody waits for its tile.
+    private func isSupersedable(_ load: Load) -> Bool {
+        let entry = table[load.entry]
+        guard load.isWrittenOff, !load.hasWorker, !entry.isKept else { return false }
+        return !isPlanned(entry.key, for: .demand, .fallback, .pin)
     }
 
     /// Number of workers that have been replaced, and are not back.

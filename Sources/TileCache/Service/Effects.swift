@@ -46,6 +46,7 @@ extension CoreState {
         let ofPool = pool.takeEffects()
         workers.noteLate(ofPool.lateWorkers)
         noteDrawn(ofPool.drawn)
+        if !ofPool.superseded.isEmpty { effects.unwanted += requests.all(where: ofPool.superseded.contains) }
         let plans = takesPlan(now: now)
         if ofPool.keepsMore {
             for place in views.indices where views[place]?.sparesRoom == true { callBack(view: place) }

@@ -55,6 +55,58 @@ import Testing
         #expect(small.beginLoad()?.key == key(2))
     }
 
+    /// Prefetches of a source that hangs have all loads of its layer, and the plan still wishes for them.
+    @Test func prefetchesThatHangMakeWayForNeededTiles() {
+        let small = TilePool(tiles: 32) { $0.workers = 2 }
+        let layer = small.pool.addLayer(tileBytes: TilePool.tileBytes, reservesLate: true, loadsInFlight: .fixed(2))
+        func wish(_ column: Int) -> PlanEntry {
+            PlanEntry(key: key(column, layer: layer), value: 1, reason: .prefetch)
+        }
+        small.install([wish(0), wish(1)])
+        let stuck = (0..<2).compactMap { _ in small.beginRequest() }
+        small.now += 1000
+        let count = small.pool.writeOffLoads(startedBefore: small.now, atMost: 2, now: small.now)
+        #expect(stuck.count == 2 && count == 0)
+        small.install([wish(0), wish(1), wish(2)])
+        #expect(small.beginLoad() == nil)
+        var superseded = small.pool.takeEffects().superseded
+        #expect(superseded.isEmpty)
+        small.install([small.demand(key(3, layer: layer)), wish(0), wish(1)])
+        #expect(small.beginLoad() == nil)
+        superseded = small.pool.takeEffects().superseded
+        #expect(superseded == stuck.map(\.load))
+        // The end of one of them is worth a plan.
+        _ = small.pool.takeDemand()
+        small.end(stuck[0], .cancelled)
+        let isDemanded = small.pool.takeDemand()
+        #expect(isDemanded)
+        small.install([small.demand(key(3, layer: layer)), wish(0), wish(1)])
+        #expect(small.beginLoad()?.key == key(3, layer: layer))
+    }
+
+    /// Two needed tiles hang, as many as their layer may load: the end of another layer's prefetch makes no place.
+    @Test func prefetchesThatHangGoOnIfTheirEndWouldNotHelp() {
+        let small = TilePool(tiles: 32) {
+            $0.workers = 2
+            $0.spareWorkers = 6
+        }
+        let bytes = TilePool.tileBytes
+        let first = small.pool.addLayer(tileBytes: bytes, reservesLate: true, loadsInFlight: .fixed(2))
+        let second = small.pool.addLayer(tileBytes: bytes, reservesLate: true, loadsInFlight: .fixed(2))
+        let wish = PlanEntry(key: key(0, layer: second), value: 1, reason: .prefetch)
+        let needed = (0..<4).map { small.demand(key($0, layer: first)) }
+        var superseded: [LoadID] = []
+        for _ in 0..<3 {
+            small.install(needed + [wish])
+            while small.beginRequest() != nil {}
+            superseded += small.pool.takeEffects().superseded
+            small.now += 1000
+            _ = small.pool.writeOffLoads(startedBefore: small.now, atMost: 6, now: small.now)
+        }
+        let stuck = small.pool.loads.writtenOffCount
+        #expect(stuck == 3 && superseded.isEmpty)
+    }
+
     @Test func noMoreAreWrittenOffThanCanBeReplaced() {
         let small = TilePool(tiles: 32) { $0.workers = 4 }
         small.install((0..<4).map { small.demand(key($0)) })

@@ -28,6 +28,13 @@ final class TilePool {
         pool.install(Plan(entries: entries, recency: recency))
     }
 
+    /// Starts the next load, and hands it to its asynchronous source.
+    func beginRequest() -> LoadTicket? {
+        let ticket = beginLoad()
+        if let ticket { pool.releaseWorker(of: ticket, at: now) }
+        return ticket
+    }
+
     /// Starts the next load of the plan, with all necessary compressions, decompressions and decommits.
     func beginLoad() -> LoadTicket? {
         while let job = pool.nextJob(now: now) {

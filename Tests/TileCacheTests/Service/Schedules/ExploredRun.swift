@@ -368,7 +368,12 @@ final class ExploredRun: @unchecked Sendable {
         }
         let due = state.due.earliest == .max ? "never" : "\(state.due.earliest - scheduler.now)"
         let unmet = "\(queue.unmet), ended \(queue.hasEnded), rest \(queue.rest), due \(due)"
-        return "\(entries.sorted()); \(unmet); over \(state.pool.isOverLimit), \(state.pool.loads.busyCount) loads"
+        let loads = state.pool.loads.all.map { _, load -> String in
+            let key = state.pool.table[load.entry].key
+            let isWanted = load.wantedEpoch == queue.epoch
+            return "\(key.layer):\(key.coordinate) \(load.reason) wanted \(isWanted) stuck \(load.isWrittenOff)"
+        }
+        return "\(entries.sorted()); \(unmet); over \(state.pool.isOverLimit), loads \(loads)"
     }
 
     /// Every wanted tile has been answered.

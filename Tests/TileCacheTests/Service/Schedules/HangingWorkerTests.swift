@@ -70,6 +70,22 @@ import Testing
         for _ in 0..<200 where scene.scheduler.passTime() { scene.run() }
     }
 
+    /// A source answers no prefetch, and ends those that are cancelled. Its layer may have two loads in flight.
+    @Test func aNeededTileTakesThePlaceOfAPrefetchThatHangs() throws {
+        let scene = try StillScene(tiles: 64, workers: 1) { $0.stuckLoadTime = .milliseconds(20) }
+        let source = CancellableSource()
+        let layer = try scene.cache.addLayer(source, pyramid: scene.pyramid)
+        let view = ServiceSetup.quiet(scene.cache, [layer])
+        defer { withExtendedLifetime(view) {} }
+        layer.prefetch([scene.tile(0), scene.tile(1)])
+        look(scene)
+        #expect(source.requested == [scene.tile(0), scene.tile(1)])
+        scene.need(2..<3, of: layer, view)
+        look(scene)
+        // The prefetch follows as soon as there is a place for it.
+        #expect(source.requested.prefix(3).last == scene.tile(2))
+    }
+
     /// A source answers after its worker was replaced, and goes on. The spare worker stays until it returns.
     @Test func aWorkerIsNotBackBeforeItsSourceReturns() throws {
         let scene = try StillScene(tiles: 64, workers: 1) { $0.stuckLoadTime = .milliseconds(2) }
@@ -110,4 +126,18 @@ final class NestingSource: TileSource, @unchecked Sendable {
     var whileAsked: ((TileRequest) -> Void)?
 
     func requestTile(_ request: TileRequest) { whileAsked?(request) }
+}
+
+/// A source that answers nothing, and ends requests that are cancelled.
+private final class CancellableSource: TileSource, @unchecked Sendable {
+    let loadsInFlight = LoadsInFlight.fixed(2)
+    // Used by one thread only.
+    private(set) var requested: [TileCoordinate] = []
+    private var requests: [TileRequest] = []
+
+    func requestTile(_ request: TileRequest) {
+        requested.append(request.tile)
+        requests.append(request)
+        request.onCancel { [weak request] in request?.cancel() }
+    }
 }
