@@ -33,8 +33,6 @@ struct PlanQueue {
     var lacksRoomForNeeds: Bool { lack.exists }
     /// Whether all entries have had their turn, and none was refused.
     var isDone: Bool { rest <= 0 && unmet.isEmpty && !lanes.haveParked }
-    /// Whether the plan is done, and may not have contained all pinned tiles.
-    var leavesPins: Bool { plan.cutsPins && rest <= 0 && !lanes.haveParked }
 
     mutating func arrange(_ order: [Int]) { lanes.arrange(order) }
 
@@ -57,11 +55,9 @@ struct PlanQueue {
 
     /// Drops the plan and its memory. Its tiles are planned again once there is room.
     mutating func drop() {
-        let cutsPins = plan.cutsPins
         valued = []
         install(Plan(isAtRest: plan.isAtRest), hasRoom: true)
         unmet.note(.needed)
-        plan.cutsPins = cutsPins
     }
 
     mutating func reserve(_ count: Int) { valued.reserveCapacity(count) }
@@ -87,6 +83,15 @@ struct PlanQueue {
 
     /// Gives the entries that wait for a place in a window another turn.
     mutating func rewind() { lanes.rewind() }
+
+    /// Notes that the work for an entry has begun. A plan of as many pinned tiles as it may have is not followed by the
+    /// next one unless some have begun: it would have the same tiles.
+    mutating func noteBegun(_ planned: PlanEntry) {
+        if plan.cutsPins, planned.reason == .pin { unmet.noteCutPins() }
+    }
+
+    /// Takes whether pinned tiles have begun that others may wait behind, once.
+    mutating func takeCutPins() -> Bool { unmet.takeCutPins() }
 
     /// Entries of a lane that have not had their turn.
     func rest(ofLane lane: Int) -> ArraySlice<PlanEntry> { plan.entries[lanes.rest(of: lane)] }

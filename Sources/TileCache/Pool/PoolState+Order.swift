@@ -1,10 +1,5 @@
 /// Selects the next job.
 extension PoolState {
-    /// Whether the plan is done, and did not contain all pinned tiles.
-    var hasMorePins: Bool {
-        queue.leavesPins && table.lists.count(of: .missingPin) + table.lists.count(of: .stalePin) > 0
-    }
-
     /// Begins the best job that may start now; `nil` if there is none. The caller does it and calls the matching
     /// `finish`. If `hold.isInterrupted`, room for it is being made: it is its turn again in another hold.
     mutating func nextJob(now: Int64) -> Job? {
@@ -15,6 +10,7 @@ extension PoolState {
             switch attempt(planned, now: now) {
             case .granted(let job)?:
                 queue.advance(behindPrefetch: behindPrefetch)
+                queue.noteBegun(planned)
                 return job
             // First the victim is compressed; then it is the entry's turn again.
             case .demote(let victim)?: return .demote(beginDemotion(victim))
@@ -23,6 +19,10 @@ extension PoolState {
                 guard planned.reason == .prefetch, !hold.isInterrupted else { return nil }
                 behindPrefetch = true
             }
+        }
+        // All pinned tiles of the plan have had their turn. Those under way are on neither list.
+        if queue.takeCutPins(), table.lists.count(of: .missingPin) + table.lists.count(of: .stalePin) > 0 {
+            noteDemand()
         }
         return nil
     }

@@ -190,7 +190,7 @@ extension PoolState {
         forgetIfIdle(number)
     }
 
-    /// Maximum pinned tiles of a plan; the end of their loads plans the next ones.
+    /// Maximum pinned tiles of a plan; the next ones are planned once these have had their turn.
     static let pinsOfAPlan = 256
 
     /// Pinned tiles to load: missing ones, then outdated ones, in the order of pinning.

@@ -38,7 +38,10 @@ struct Unmet {
     /// Least size of a slot, in bytes, that had no room, though smaller ones may have some; `.max` for none.
     private(set) var leastSlot = Int.max
 
-    var isEmpty: Bool { rank == nil && !isBusy }
+    /// Whether pinned tiles may have had no place in the plan, of which some have begun.
+    private(set) var cutsPins = false
+
+    var isEmpty: Bool { rank == nil && !isBusy && !cutsPins }
 
     mutating func note(_ new: Rank) { rank = max(rank ?? new, new) }
 
@@ -47,6 +50,13 @@ struct Unmet {
     mutating func takeBusy() -> Bool {
         defer { isBusy = false }
         return isBusy
+    }
+
+    mutating func noteCutPins() { cutsPins = true }
+
+    mutating func takeCutPins() -> Bool {
+        defer { cutsPins = false }
+        return cutsPins
     }
 
     /// Notes that a needed tile lacks room.

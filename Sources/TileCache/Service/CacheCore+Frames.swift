@@ -226,8 +226,8 @@ extension CoreState {
     ///
     /// - Parameter rank: The least rank of refused tiles that it is worth a plan for.
     borrowing func asksForSupply(of rank: Unmet.Rank, now: () -> Int64) -> Bool {
-        // A plan returns memory above a lowered limit, or of removed layers, in steps, and the next pins follow the last.
-        if rank == .extra, pool.isOverLimit || pool.slots.haveRemains || pool.hasMorePins { return true }
+        // A plan returns memory above a lowered limit, or of removed layers, in steps.
+        if rank == .extra, pool.isOverLimit || pool.slots.haveRemains { return true }
         // The plan being made entered nothing after its beginning.
         if planning.isMaking, hasMissingEntries { return true }
         guard let refused = pool.queue.unmet.rank else { return false }

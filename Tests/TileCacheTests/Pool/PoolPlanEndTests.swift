@@ -158,11 +158,14 @@ import Testing
             var plans = 0
             let ofAPlan = small.pool.pinsToLoad.count
             #expect(ofAPlan == PoolState.pinsOfAPlan)
-            repeat {
+            var hasMore = true
+            while hasMore {
+                _ = small.pool.takeDemand()
                 small.install(small.pool.pinsToLoad.map { PlanEntry(key: $0, reason: .pin, wantsDecoded: true) })
                 small.runPlan()
                 plans += 1
-            } while small.pool.hasMorePins
+                hasMore = small.pool.takeDemand()
+            }
             #expect(plans == 2)
             let fresh = pins.count { small.residency(of: $0) == .decoded && !small.isStale($0) }
             #expect(fresh == 300)

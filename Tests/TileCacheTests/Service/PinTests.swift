@@ -42,6 +42,19 @@ import Testing
         #expect(scene.run() && scene.resident(0..<4, of: layer) == 4 && !scene.isShort)
     }
 
+    /// More than a plan has, and one worker. Behind the last pinned tile the plan has one that is there already.
+    @Test func pinsBeyondOnePlanLoadBesideAView() throws {
+        let scene = try StillScene(tiles: 1000, workers: 1)
+        let layer = try scene.plainLayer()
+        let view = ServiceSetup.quiet(scene.cache, [layer])
+        defer { withExtendedLifetime(view) {} }
+        scene.need(0..<1, of: layer, view)
+        let pins = (64..<364).map { scene.tile($0 % 64, row: $0 / 64) }
+        try layer.pin(pins)
+        scene.run()
+        #expect(pins.count { layer.isResident($0) } == pins.count)
+    }
+
     /// Levels, regions and single tiles, pinned and unpinned in any order. The model is a set of tiles.
     @Test(arguments: 0..<6) func whatIsPinnedIsASet(seed: Int) throws {
         let steps = StepScheduler.calm()
