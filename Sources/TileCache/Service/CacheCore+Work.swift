@@ -72,7 +72,8 @@ extension CacheCore {
             perform { state in
                 // If the source answers at once, the load ends before its request is known.
                 state.requests.add(request, for: ticket.load)
-                if state.isShutDown || state.pool.layers[ticket.key.layer].isRemoved {
+                // A plan that was made meanwhile has not found it.
+                if state.isShutDown || state.pool.isUnwanted(load: ticket.load) {
                     state.effects.unwanted.append(request)
                 }
             }

@@ -86,6 +86,24 @@ import Testing
         #expect(source.requested.prefix(3).last == scene.tile(2))
     }
 
+    /// A load has begun, and a plan without its tile is installed before the source is asked.
+    @Test func aRequestThatIsUnwantedWhenItIsMadeIsCancelled() throws {
+        let scene = try StillScene(tiles: 64)
+        let source = CancellableSource()
+        let layer = try scene.cache.addLayer(source, pyramid: scene.pyramid)
+        let view = ServiceSetup.quiet(scene.cache, [layer])
+        defer { withExtendedLifetime(view) {} }
+        let core = scene.cache.core
+        scene.meanwhile = {
+            guard core.read({ $0.pool.loads.count == 1 && $0.requests.isEmpty }) else { return false }
+            view.update(needing: [])
+            return scene.run()
+        }
+        scene.need(0..<1, of: layer, view)
+        #expect(scene.meanwhile == nil && source.requested == [scene.tile(0)])
+        #expect(core.read { $0.pool.loads.count == 0 && $0.requests.isEmpty })
+    }
+
     /// A source answers after its worker was replaced, and goes on. The spare worker stays until it returns.
     @Test func aWorkerIsNotBackBeforeItsSourceReturns() throws {
         let scene = try StillScene(tiles: 64, workers: 1) { $0.stuckLoadTime = .milliseconds(2) }
