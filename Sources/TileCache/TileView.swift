@@ -30,20 +30,7 @@ public final class TileView: Sendable {
         let now = MonotonicTime.bounded(core.clock())
         let observed = time.map { MonotonicTime.bounded($0.nanoseconds) } ?? now
         recorder?.record(viewport, at: observed)
-        core.perform { state in
-            guard !state.isShutDown else { return }
-            state.withView(id) { view, state in
-                guard view.model.update(viewport, now: now, observedAt: observed, pool: &state.pool) else {
-                    view.refusedViewports += 1
-                    return
-                }
-                // The last plan contains it.
-                let isWithdrawn = destination == nil && view.model.destination != nil
-                view.model.destination = destination
-                if isWithdrawn || state.wantsPlan(for: view, now: now) { state.pool.noteDemand() }
-            }
-            state.planAtRest(now: now)
-        }
+        core.perform { $0.update(view: id, to: viewport, destination, now: now, observedAt: observed) }
     }
 
     /// Updates the needed tiles, for renderers that choose tiles themselves (perspective, globes, feedback buffers).
@@ -58,14 +45,7 @@ public final class TileView: Sendable {
             layers.reduce(into: [:]) { pyramids, layer in pyramids[layer] = state.record(of: layer)?.pyramid }
         }
         let list = NeededList(tiles, pyramids: pyramids)
-        core.perform { state in
-            guard !state.isShutDown else { return }
-            state.withView(id) { view, state in
-                view.model.update(list, now: now, pool: &state.pool)
-                if state.wantsPlan(for: view, now: now) { state.pool.noteDemand() }
-            }
-            state.planAtRest(now: now)
-        }
+        core.perform { $0.update(view: id, needing: list, now: now) }
     }
 
     /// Composes the frame for the viewport of the last update.
@@ -130,12 +110,7 @@ public final class TileView: Sendable {
     /// waste. Layers of ``update(needing:)`` have none. Values out of range are clamped.
     public var margin: Int {
         get { core.read { $0.views[id]?.model.margin ?? 0 } }
-        set {
-            core.perform { state in
-                state.views[id]?.model.margin = min(max(newValue, 0), 8)
-                state.pool.noteDemand()
-            }
-        }
+        set { core.perform { $0.setMargin(newValue, ofView: id) } }
     }
 
     /// Size of the needed tiles if they exceed the limit, alone or together with those of other views; 0 if they fit.

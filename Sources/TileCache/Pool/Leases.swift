@@ -28,6 +28,32 @@ extension PoolState {
     @inline(__always)
     mutating func lease(_ number: EntryID) { table.lease(number, by: 1, layers) }
 
+    /// The entry of a decoded tile; none if the tile is not decoded.
+    @inline(__always)
+    func decodedEntry(of key: TileKey) -> EntryID {
+        let number = table.find(key)
+        return number != .none && table.pointer(number).pointee.residency.isDecoded ? number : .none
+    }
+
+    /// Leases a tile, and marks it as the most recently used one. `nil` unless it is decoded.
+    @inline(__always)
+    mutating func leaseForUse(_ key: TileKey) -> LeaseToken? {
+        let number = decodedEntry(of: key)
+        guard number != .none else { return nil }
+        lease(number)
+        touchForUse(number)
+        return token(of: number, layer: key.layer)
+    }
+
+    /// Leases the pixels that a tile had at some time; says whether they are stale by now. `nil` if they are not there any
+    /// more.
+    mutating func lease(_ key: TileKey, generation: UInt32) -> (token: LeaseToken, isStale: Bool)? {
+        let number = decodedEntry(of: key)
+        guard number != .none, table[number].generation == generation else { return nil }
+        lease(number)
+        return (token(of: number, layer: key.layer), table[number].flags.contains(.stale))
+    }
+
     /// Token of a lease of the tile's present pixels.
     func token(of number: EntryID, layer: Int) -> LeaseToken {
         LeaseToken(entry: number, slot: table[number].slot, slotClass: Int32(layers[layer].slotClass))

@@ -194,6 +194,11 @@ extension PoolState {
         return true
     }
 
+    /// Sets what an account is charged; without room it stays as it is. Returns whether there was room.
+    mutating func setCharge(_ bytes: Int, of account: Ledger.Account, inSteps: Bool = false) -> Bool {
+        charge(bytes - ledger[account], to: account, inSteps: inSteps)
+    }
+
     /// Makes room for a later charge in steps; returns whether more steps would help.
     mutating func prepareCharge(of growth: Int) -> Bool {
         guard growth > 0, !configuration.grantsBookkeeping, fits(growth) else { return false }

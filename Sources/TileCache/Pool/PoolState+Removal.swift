@@ -10,7 +10,9 @@ extension PoolState {
 
     /// Removes a layer's tiles on some pages of the table. Leased ones stay valid until they are released; those being
     /// loaded are removed when the load ends.
-    mutating func removeTiles(onPages range: Range<Int32>, ofLayer layer: Int) {
+    ///
+    /// - Returns: Whether the layer has entries left.
+    mutating func removeTiles(onPages range: Range<Int32>, ofLayer layer: Int) -> Bool {
         for number in entries(onPages: range, ofLayer: layer) {
             hold.spend()
             change(number) {
@@ -20,6 +22,7 @@ extension PoolState {
             if table[number].residency.isResident { detachPixels(of: number, cause: .invalidated) }
             forgetIfIdle(number)
         }
+        return layers[layer].entries > 0
     }
 
     /// Frees the index of a removed layer if nothing of it is left. Returns whether it did.

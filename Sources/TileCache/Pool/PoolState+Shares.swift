@@ -36,6 +36,11 @@ extension PoolState {
     /// Maximum bytes of a layer's tiles.
     func maximumBytes(ofLayer layer: Int) -> Int { Int(Double(ledger.limit) * layers[layer].maximumShare) }
 
+    /// Bytes of a pinned tile of a layer, and the most that pinned tiles of all layers, and of this one, may take.
+    func roomForPins(ofLayer layer: Int) -> (slotBytes: Int, ofAll: Int, ofLayer: Int) {
+        (slotBytes(ofLayer: layer), ledger.limit / 2, maximumBytes(ofLayer: layer))
+    }
+
     /// Bytes beside the tables and the pinned tiles, which are not evictable.
     var unpinnedBytes: Int { max(ledger.limit - lastingBookkeepingBytes - table.counts.allPinnedBytes, 0) }
 

@@ -186,9 +186,38 @@ extension PoolState {
         return room.map { beginWork(on: number, as: .promoting, slot: $0) }
     }
 
+    /// The entry of a tile that is compressed as a block, which any thread can decompress, and that no invalidation may
+    /// have overtaken.
+    func currentBlock(of key: TileKey) -> EntryID? {
+        let number = table.find(key)
+        guard number != .none, table[number].residency == .compressed, !table[number].form.isEncoded,
+            !mayBeOutdated(number)
+        else { return nil }
+        return number
+    }
+
     /// Begins to decompress a tile into memory of the caller. `nil` if it is not compressed or being moved.
-    mutating func beginPeek(_ number: EntryID) -> CodecTicket? {
-        table[number].residency == .compressed ? beginWork(on: number, as: .promoting) : nil
+    mutating func beginPeek(_ key: TileKey) -> CodecTicket? {
+        let number = table.find(key)
+        guard number != .none, table[number].residency == .compressed else { return nil }
+        return beginWork(on: number, as: .promoting)
+    }
+
+    /// What a coarser tile can be made of: a descendant as it is now. A decoded one is leased.
+    mutating func findPart(_ key: TileKey) -> SynthesisPart {
+        let number = table.find(key)
+        guard number != .none else { return SynthesisPart(finding: .none) }
+        let entry = table[number]
+        // Outdated loads are not waited for; other loads are shared.
+        if let load = loads[entry.load], !load.isOutdated { return SynthesisPart(finding: .inFlight(entry.load)) }
+        // A tile made of outdated ones would count as current.
+        guard !mayBeOutdated(number) else { return SynthesisPart(finding: .none) }
+        if entry.flags.contains(.absent) { return SynthesisPart(finding: .absent) }
+        let hasHoles = entry.flags.contains(.holes)
+        if entry.residency.isCompressed { return SynthesisPart(finding: .compressed, hasHoles: hasHoles) }
+        guard entry.residency.isDecoded else { return SynthesisPart(finding: .none) }
+        lease(number)
+        return SynthesisPart(finding: .decoded(token(of: number, layer: key.layer)), hasHoles: hasHoles)
     }
 
     /// Ends a decompression. A damaged block is removed and its tile loaded again. After a decompression into memory of
@@ -271,4 +300,20 @@ extension PoolState {
             if !decommitUnused(missing - availableBytes, atMost: hold.left) { return false }
         }
     }
+}
+
+/// A tile of which a coarser one can be made.
+struct SynthesisPart {
+    enum Finding {
+        /// Leased.
+        case decoded(LeaseToken)
+        case compressed
+        case inFlight(LoadID)
+        case absent
+        case none
+    }
+
+    var finding: Finding
+    /// Whether it is made of others itself, of which some failed.
+    var hasHoles = false
 }

@@ -2,7 +2,13 @@
 extension PoolState {
     /// Begins an invalidation: no load in flight of an affected tile lands. `invalidate(tiles:)` and
     /// `invalidate(onPages:)` then mark the tiles, in any number of steps, and `endInvalidation` ends it.
-    mutating func beginInvalidation(layer: Int, where affects: (TileCoordinate) -> Bool) {
+    ///
+    /// - Returns: Number of entries of the table and the pages that may hold some.
+    @discardableResult
+    mutating func beginInvalidation(
+        layer: Int,
+        where affects: (TileCoordinate) -> Bool
+    ) -> (entries: Int, pages: Range<Int32>) {
         layers.change(layer) {
             $0.raiseGeneration()
             $0.validGeneration = $0.generation
@@ -13,6 +19,7 @@ extension PoolState {
             let key = table[load.entry].key
             if key.layer == layer, affects(key.coordinate) { loads.change(id) { $0.generation = 0 } }
         }
+        return (table.count, table.pages)
     }
 
     mutating func endInvalidation(layer: Int) {

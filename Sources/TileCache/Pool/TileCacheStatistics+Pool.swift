@@ -29,6 +29,15 @@ extension TileCacheStatistics {
         (memory.unseenTiles, memory.unseenPrefetchedTiles) = (tiles.unseen, tiles.unseenPrefetched)
     }
 
+    /// Counts loads that take long.
+    mutating func countAges(ofLoads loads: borrowing Loads, at now: Int64, stuckAfter time: Int64) {
+        for (_, load) in loads.all {
+            let age = now - load.started
+            oldestLoad = max(oldestLoad, .nanoseconds(age))
+            if (load.isWrittenOff && !load.isLent) || age > time { stuckLoads += 1 }
+        }
+    }
+
     /// Violated identities of the counters, in words; must be empty at every moment.
     ///
     /// Each load, prefetch, demand and resident tile is counted exactly once. Checked by tests and `cachebench stress`.

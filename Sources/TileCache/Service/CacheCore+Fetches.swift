@@ -15,11 +15,7 @@ extension CacheCore {
     private func promote(_ tile: TileCoordinate, of layer: LayerID) {
         let begun = perform { state -> CodecWork? in
             guard !state.isShutDown, let key = state.key(of: tile, in: layer) else { return nil }
-            let number = state.pool.table.find(key)
-            guard number != .none, state.pool.table[number].residency == .compressed,
-                !state.pool.table[number].form.isEncoded, !state.pool.mayBeOutdated(number)
-            else { return nil }
-            return state.beginPromotion(number)
+            return state.pool.currentBlock(of: key).flatMap { state.beginPromotion($0) }
         }
         if let begun { decompress(begun, wakes: .max) { $0.endPromotion(begun.ticket, $1) } }
     }
@@ -37,16 +33,7 @@ extension CacheCore {
 
     func cancelFetch(_ id: FetchID) -> Bool {
         // Its handler is released outside of the lock: it may own frames and views.
-        let (isCancelled, record) = perform { state -> (Bool, Fetches.Record?) in
-            let (isCancelled, record) = state.fetches.cancel(id)
-            if let record {
-                state.endNeed(of: record)
-                state.pool.note(-Fetches.bytesPerFetch, in: .views)
-                // The next plan cancels its load, or leaves it out.
-                state.pool.noteDemand()
-            }
-            return (isCancelled, record)
-        }
+        let (isCancelled, record) = perform { $0.cancelFetch(id) }
         withExtendedLifetime(record) {}
         return isCancelled
     }
@@ -56,11 +43,7 @@ extension CacheCore {
         enterActivity()
         defer { leaveActivity() }
         let outcome = outcome(end.outcome)
-        let isCalled = perform { state in
-            state.pool.note(-Fetches.bytesPerFetch, in: .views)
-            return state.fetches.beginCall(end.id)
-        }
-        guard isCalled else { return }
+        guard perform({ $0.beginCall(ofFetch: end.id) }) else { return }
         time { end.handler.call(outcome) }
     }
 
@@ -70,15 +53,7 @@ extension CacheCore {
             guard !state.isShutDown, let pyramid = state.record(of: layer)?.pyramid, pyramid.contains(tile) else {
                 return nil
             }
-            let own = pyramid.worldRectangle(of: tile)
-            for level in stride(from: tile.level, through: 0, by: -1) {
-                guard let source = level == tile.level ? tile : pyramid.ancestor(of: tile, at: level) else { break }
-                let number = state.pool.table.find(TileKey(layer: layer.index, source))
-                let part = own.intersection(pyramid.worldRectangle(of: source))
-                guard number != .none, !part.isEmpty, state.pool.table[number].residency.isDecoded else { continue }
-                return state.leased(number, pyramid, showing: part, isExact: level == tile.level)
-            }
-            return nil
+            return state.leaseDecoded(tile, orAncestorIn: pyramid, layer: layer.index)
         }
         return contents.map { $0.placement(at: 0, hold: LeaseHold(core: self, tokens: $0.tokens)) }
     }
@@ -106,6 +81,41 @@ extension CoreState {
         return .success(
             fetches.add(Fetches.Record(key: key, entry: number, isMargin: isMargin, since: now, handler: handler))
         )
+    }
+
+    /// Ends a request without a call, if it has not ended; its record is released outside of the lock.
+    fileprivate mutating func cancelFetch(_ id: FetchID) -> (isCancelled: Bool, record: Fetches.Record?) {
+        let (isCancelled, record) = fetches.cancel(id)
+        if let record {
+            endNeed(of: record)
+            pool.note(-Fetches.bytesPerFetch, in: .views)
+            // The next plan cancels its load, or leaves it out.
+            pool.noteDemand()
+        }
+        return (isCancelled, record)
+    }
+
+    /// Takes an ended request from the list; returns whether its handler is to be called.
+    fileprivate mutating func beginCall(ofFetch id: FetchID) -> Bool {
+        pool.note(-Fetches.bytesPerFetch, in: .views)
+        return fetches.beginCall(id)
+    }
+
+    /// Leases a tile, or its nearest ancestor that is decoded.
+    fileprivate mutating func leaseDecoded(
+        _ tile: TileCoordinate,
+        orAncestorIn pyramid: TilePyramid,
+        layer: Int
+    ) -> FrameContents? {
+        let own = pyramid.worldRectangle(of: tile)
+        for level in stride(from: tile.level, through: 0, by: -1) {
+            guard let source = level == tile.level ? tile : pyramid.ancestor(of: tile, at: level) else { break }
+            let number = pool.decodedEntry(of: TileKey(layer: layer, source))
+            let part = own.intersection(pyramid.worldRectangle(of: source))
+            guard number != .none, !part.isEmpty else { continue }
+            return leased(number, pyramid, showing: part, isExact: level == tile.level)
+        }
+        return nil
     }
 
     private mutating func beginNeed(of number: EntryID, isMargin: Bool) {
@@ -153,7 +163,7 @@ extension CoreState {
     }
 
     /// Leases a decoded tile, or a part of it.
-    fileprivate mutating func leased(
+    private mutating func leased(
         _ number: EntryID,
         _ pyramid: TilePyramid,
         showing part: PixelRect,

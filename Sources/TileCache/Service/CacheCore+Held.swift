@@ -15,6 +15,19 @@ struct HeldMemory: Sendable {
     mutating func postpone(now: Int64) { due = now + 60_000_000_000 }
 }
 
+/// Stores and sources whose memory is read, and the version of the layers that name them; `nil` if it is not due.
+private struct MeasuredOwners: Sendable {
+    var stores: [any TileStore]?
+    var sources: [any MemoryReportingSource]?
+    var version: Int
+}
+
+/// Bytes that stores and sources report; `nil` if they were not read.
+private struct HeldBytes {
+    var stores: Int?
+    var sources: Int?
+}
+
 extension Layers {
     /// Stores that layers name, each once. Asked for without the lock: the result may be the last to release one.
     var stores: [any TileStore] {
@@ -42,6 +55,40 @@ extension CoreState {
         let sources = pool.ledger[.sources] > 0 ? layers.heldMemory.due : .max
         if due.askPlan(at: min(stores, sources)) { effects.setsTimer = true }
     }
+
+    /// Takes the stores and sources whose memory is to be read; `nil` for none.
+    fileprivate mutating func beginMeasuring(now: Int64?) -> MeasuredOwners? {
+        let stores = stores.startMeasuring(now: now) ? layers.stores : nil
+        let sources = layers.startMeasuring(now: now) ? layers.reporting : nil
+        if now != nil, views.shortfallBytes > 0 { planAtNextMeasuring() }
+        // Sources that have gone hold nothing.
+        let isIdle = sources.map { $0.isEmpty && pool.ledger[.sources] == 0 } ?? true
+        return stores == nil && isIdle ? nil : MeasuredOwners(stores: stores, sources: sources, version: layers.version)
+    }
+
+    /// Bytes by which stores and sources hold more than is charged.
+    fileprivate borrowing func growth(to held: HeldBytes) -> Int {
+        max((held.stores ?? 0) - stores.byteCount, 0) + max((held.sources ?? 0) - pool.ledger[.sources], 0)
+    }
+
+    /// Charges what stores and sources hold. Without room, it is tried again after a minute.
+    ///
+    /// - Parameter time: Time of a reading that was due; `nil` for one that was not.
+    fileprivate mutating func charge(_ held: HeldBytes, measuredAt time: Int64?, now: Int64) {
+        let before = pool.ledger.accountBytes
+        if let bytes = held.stores {
+            if pool.charge(bytes - stores.byteCount, to: .stores) {
+                stores.set(byteCount: bytes)
+            } else if let time {
+                stores.postponeMeasuring(now: time)
+            }
+        }
+        if let bytes = held.sources, !pool.setCharge(bytes, of: .sources), let time {
+            layers.postponeMeasuring(now: time)
+        }
+        // Views at rest may have waited for what is given back.
+        if pool.ledger.accountBytes < before { refitShort(now: now) }
+    }
 }
 
 /// Memory that stores and sources report.
@@ -60,42 +107,17 @@ extension CacheCore {
     ///   - now: Does nothing if the last update was less than a second ago. Default: nil, update at once.
     ///   - tries: Maximum number of readings. The next plan reads again.
     func noteHeldMemory(now: Int64? = nil, tries: Int = 3) {
-        typealias Asked = (stores: [any TileStore]?, sources: [any MemoryReportingSource]?, version: Int)
-        let asked = perform { state -> Asked? in
-            let stores = state.stores.startMeasuring(now: now) ? state.layers.stores : nil
-            let sources = state.layers.startMeasuring(now: now) ? state.layers.reporting : nil
-            if now != nil, state.views.shortfallBytes > 0 { state.planAtNextMeasuring() }
-            // Sources that have gone hold nothing.
-            let isIdle = sources.map { $0.isEmpty && state.pool.ledger[.sources] == 0 } ?? true
-            return stores == nil && isIdle ? nil : (stores, sources, state.layers.version)
-        }
-        guard let asked else { return }
-        let storeBytes = asked.stores?.memorySize.bytes
-        let sourceBytes = asked.sources?.reduce(ByteCount.bytes(0)) { $0 + $1.heldMemory }.bytes
-        let time = clock()
-        makeRoom(
-            for: read { state in
-                max((storeBytes ?? 0) - state.stores.byteCount, 0)
-                    + max((sourceBytes ?? 0) - state.pool.ledger[.sources], 0)
-            }
+        guard let asked = perform({ $0.beginMeasuring(now: now) }) else { return }
+        let held = HeldBytes(
+            stores: asked.stores?.memorySize.bytes,
+            sources: asked.sources?.reduce(ByteCount.bytes(0)) { $0 + $1.heldMemory }.bytes
         )
+        let time = clock()
+        makeRoom(for: read { $0.growth(to: held) })
+        // The reading would leave out a layer that was added meanwhile, or count one that was removed.
         let isCurrent = perform { state -> Bool in
-            // The reading would leave out a layer that was added meanwhile, or count one that was removed.
             guard state.layers.version == asked.version else { return false }
-            let before = state.pool.ledger.accountBytes
-            // Without room, it is tried again after a minute.
-            if let storeBytes {
-                if state.pool.charge(storeBytes - state.stores.byteCount, to: .stores) {
-                    state.stores.set(byteCount: storeBytes)
-                } else if let now {
-                    state.stores.postponeMeasuring(now: now)
-                }
-            }
-            if let sourceBytes, !state.pool.charge(sourceBytes - state.pool.ledger[.sources], to: .sources), let now {
-                state.layers.postponeMeasuring(now: now)
-            }
-            // Views at rest may have waited for what is given back.
-            if state.pool.ledger.accountBytes < before { state.refitShort(now: time) }
+            state.charge(held, measuredAt: now, now: time)
             return true
         }
         if !isCurrent, tries > 1 { noteHeldMemory(tries: tries - 1) }

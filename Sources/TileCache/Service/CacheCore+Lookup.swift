@@ -2,12 +2,7 @@ extension CacheCore {
     /// Leases a decoded tile and marks it as the most recently used one.
     func hold(_ tile: TileCoordinate, of layer: LayerID) -> HeldTile? {
         perform { state in
-            guard let key = state.key(of: tile, in: layer) else { return nil }
-            let number = state.pool.table.find(key)
-            guard number != .none, state.pool.table.pointer(number).pointee.residency.isDecoded else { return nil }
-            state.pool.lease(number)
-            state.pool.touchForUse(number)
-            let token = state.pool.token(of: number, layer: key.layer)
+            guard let key = state.key(of: tile, in: layer), let token = state.pool.leaseForUse(key) else { return nil }
             return HeldTile(
                 token: token,
                 address: UnsafeRawPointer(bitPattern: state.address(of: token.slot, slotClass: Int(token.slotClass)))!,

@@ -57,8 +57,7 @@ extension CacheCore {
         let policyBytes = (learned + 16383) & ~16383
         let isCounted = perform { state -> Bool in
             let hasWaitingRemoval = state.planning.end(made)
-            let growth = policyBytes - state.pool.ledger[.policies]
-            let isCounted = state.pool.charge(growth, to: .policies, inSteps: true)
+            let isCounted = state.pool.setCharge(policyBytes, of: .policies, inSteps: true)
             state.install(plan, madeAt: context.now, now: clock(), nextExpiry: input.nextExpiry, hasWaitingRemoval)
             state.watchStarvedLayers(at: clock(), lendingAfter: stuckLoadTime / Self.lendingShare)
             state.times.set(wished: wished)
@@ -98,10 +97,7 @@ extension CacheCore {
     /// Resets all policies, since the limit has no room for them.
     private func resetPolicies() {
         let least = planner.withLock { $0.trimPolicies(toBytes: 0, of: []) }
-        perform { state in
-            let change = min(least - state.pool.ledger[.policies], 0)
-            state.pool.note(change, in: .policies)
-        }
+        perform { _ = $0.pool.setCharge(min(least, $0.pool.ledger[.policies]), of: .policies) }
     }
 }
 

@@ -3,11 +3,7 @@ extension CacheCore {
     func setLevelBias(_ bias: Double, ofView id: Int) {
         guard !isForked else { return }
         let now = MonotonicTime.bounded(clock())
-        perform { state in
-            guard !state.isShutDown, var view = state.views[id].take() else { return }
-            defer { state.views[id] = view }
-            if view.model.setLevelBias(bias, now: now, pool: &state.pool) { state.pool.noteDemand() }
-        }
+        perform { $0.setLevelBias(bias, ofView: id, now: now) }
     }
 
     /// Resident tiles that a view may draw soon. `nil` if they are those of the given version.
@@ -29,13 +25,9 @@ extension CacheCore {
         let found = perform { state -> [(look: LayerLook, token: LeaseToken, isStale: Bool)?] in
             tiles.map { tile in
                 guard !state.isShutDown, let layer = state.record(of: tile.layer) else { return nil }
-                let number = state.pool.table.find(TileKey(layer: tile.layer.index, tile.tile))
-                guard number != .none, state.pool.table[number].residency.isDecoded,
-                    state.pool.table[number].generation == tile.generation
-                else { return nil }
-                state.pool.lease(number)
-                let token = state.pool.token(of: number, layer: tile.layer.index)
-                return (LayerLook(layer, state), token, state.pool.table[number].flags.contains(.stale))
+                let key = TileKey(layer: tile.layer.index, tile.tile)
+                guard let found = state.pool.lease(key, generation: tile.generation) else { return nil }
+                return (LayerLook(layer, state), found.token, found.isStale)
             }
         }
         return zip(tiles, found).map { tile, found in

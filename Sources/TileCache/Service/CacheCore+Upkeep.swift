@@ -98,10 +98,9 @@ extension CacheCore {
         activity.enter()
         let begun = perform { state -> (entries: Int, pages: Range<Int32>, stored: LayerTiers.Invalidation?)? in
             guard state.record(of: layer) != nil else { return nil }
-            state.pool.beginInvalidation(layer: layer.index, where: isAffected)
+            let (entries, pages) = state.pool.beginInvalidation(layer: layer.index, where: isAffected)
             if let tiers { state.stores.beginInvalidation(of: tiers.namespace) }
-            let stored = tiers?.invalidate(removable, isWhole: ranges == nil)
-            return (state.pool.table.count, state.pool.table.pages, stored)
+            return (entries, pages, tiers?.invalidate(removable, isWhole: ranges == nil))
         }
         if let tiers, let stored = begun?.stored { persist(stored, of: tiers) } else { activity.leave() }
         guard let begun else { return }
@@ -201,17 +200,13 @@ extension CacheCore {
         let (slow, longest) = callbacks.withLock { $0.figures(at: now) }
         return read { state in
             var figures = TileCacheStatistics(of: state.pool)
+            figures.countAges(ofLoads: state.pool.loads, at: now, stuckAfter: stuckLoadTime)
             (figures.pan, figures.zoom) = (state.views.pan, state.views.zoom)
             figures.loads.secondAnswers = secondAnswers.load(ordering: .relaxed)
             figures.memory.shortfall = .bytes(state.views.shortfallBytes)
             figures.meanLoadTime = .nanoseconds(state.times.mean)
             figures.demandWaits = state.times.demand.summary
             figures.prefetchWaits = state.times.prefetch.summary
-            for (_, load) in state.pool.loads.all {
-                let age = now - load.started
-                figures.oldestLoad = max(figures.oldestLoad, .nanoseconds(age))
-                if (load.isWrittenOff && !load.isLent) || age > stuckLoadTime { figures.stuckLoads += 1 }
-            }
             figures.blockedWorkers = state.workers.blocked(before: now - stuckLoadTime)
             figures.slowCallbacks = slow
             figures.longestCallback = .nanoseconds(longest)

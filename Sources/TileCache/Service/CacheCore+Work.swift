@@ -53,14 +53,7 @@ extension CacheCore {
                 return true
             }
             // A look-up takes time: no source gets a load that is over.
-            let isOver = perform { state -> Bool in
-                guard !state.isShutDown, state.pool.loads[ticket] != nil else { return true }
-                let isAsked = state.isAsked(ticket.key)
-                let mayAsk = state.pool.mayAskSource(ticket, isAsked: isAsked, now: clock())
-                if isAsked { state.noteAsked(ticket.key, needsSource: !mayAsk) }
-                return !mayAsk
-            }
-            guard !isOver else {
+            guard perform({ $0.takeToSource(ticket, now: clock()) }) else {
                 end(ticket, .cancelled, took: 0, notes: notes)
                 return true
             }

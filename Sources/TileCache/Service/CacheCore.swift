@@ -116,11 +116,7 @@ final class CacheCore: Sendable {
 
     private func doWhatIsDue() {
         let now = clock()
-        let due = perform { state in
-            let due = state.due.takeDue(now: now)
-            if due.plan { state.pool.noteDemand() }
-            return due
-        }
+        let due = perform { $0.takeDue(now: now) }
         if due.watch { watch() }
         if due.limit { changePressure { $0.advance(now: now) } }
         setTimer()

@@ -125,6 +125,15 @@ struct CoreState: ~Copyable {
         for place in asked.indices where asked[place].key == key { asked[place].needsSource = needsSource }
     }
 
+    /// Whether a load that no store could answer goes on to its source.
+    mutating func takeToSource(_ ticket: LoadTicket, now: Int64) -> Bool {
+        guard !isShutDown, pool.loads[ticket] != nil else { return false }
+        let isAsked = isAsked(ticket.key)
+        let mayAsk = pool.mayAskSource(ticket, isAsked: isAsked, now: now)
+        if isAsked { noteAsked(ticket.key, needsSource: !mayAsk) }
+        return mayAsk
+    }
+
     /// Changes the tiles to give to stores. Without room for the queue, none of them is stored.
     mutating func changeSaves<Result>(_ body: (inout SaveQueue) -> Result) -> Result {
         let before = saves.byteCount
@@ -154,6 +163,12 @@ struct CoreState: ~Copyable {
 
     func address(of slot: SlotID, slotClass: Int) -> UInt {
         UInt(bitPattern: slotRegions[slotClass].base + Int(slot.number) * pool.slots[slotClass].slotBytes)
+    }
+
+    /// Addresses of a layer's slots, and their class.
+    borrowing func slots(ofLayer layer: Int) -> (slotClass: Int32, range: SlotRange) {
+        let own = pool.layers[layer].slotClass
+        return (Int32(own), SlotRange(slotRegions[own], stride: pool.slots[own].slotBytes))
     }
 
     /// Memory of one kind, and the bytes of its slots or pages.
@@ -223,6 +238,13 @@ struct CoreState: ~Copyable {
             next = min(next, views[place]?.model.expire(now: now, pool: &pool) ?? .max)
         }
         return next
+    }
+
+    /// Takes what is due. A due plan is requested.
+    mutating func takeDue(now: Int64) -> (plan: Bool, watch: Bool, limit: Bool) {
+        let due = due.takeDue(now: now)
+        if due.plan { pool.noteDemand() }
+        return due
     }
 
     /// Begins a hold of the lock.

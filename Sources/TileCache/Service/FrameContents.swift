@@ -78,9 +78,7 @@ struct LayerLook: Sendable {
         id = layer.id
         format = layer.options.format
         alpha = layer.options.alpha
-        let own = state.pool.layers[layer.id.index].slotClass
-        slotClass = Int32(own)
-        slots = SlotRange(state.slotRegions[own], stride: state.pool.slots[own].slotBytes)
+        (slotClass, slots) = state.slots(ofLayer: layer.id.index)
         sizes = layer.sizes
     }
 

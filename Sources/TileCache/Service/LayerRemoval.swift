@@ -95,8 +95,7 @@ extension CacheCore {
         walk(pages) { state, some in
             // A plan may have freed the index since the last step.
             guard state.layers.indices.contains(id.index), state.layers[id.index].id == id else { return false }
-            state.pool.removeTiles(onPages: some, ofLayer: id.index)
-            return state.pool.layers[id.index].entries > 0
+            return state.pool.removeTiles(onPages: some, ofLayer: id.index)
         }
         removePolicies(ofLayer: id)
         while perform({ $0.finishRemovals(now: now) }) {}

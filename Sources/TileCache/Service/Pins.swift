@@ -101,8 +101,7 @@ extension CacheCore {
                     (
                         tiles: state.pins.tiles(of: layer.index), version: state.pins.version(of: layer.index),
                         others: state.pins.byteCount(without: layer.index, in: state.pool),
-                        slotBytes: state.pool.slotBytes(ofLayer: layer.index), half: state.pool.ledger.limit / 2,
-                        most: state.pool.maximumBytes(ofLayer: layer.index)
+                        room: state.pool.roomForPins(ofLayer: layer.index)
                     )
                 }
             }
@@ -110,10 +109,10 @@ extension CacheCore {
             let (count, tiles) = missing(found.tiles)
             guard count > 0 else { break }
             // Before the tiles are listed, of which there may be any number.
-            let own = (count + Double(found.tiles.count)) * Double(found.slotBytes)
+            let own = (count + Double(found.tiles.count)) * Double(found.room.slotBytes)
             for (bytes, most, name) in [
-                (own + Double(found.others), found.half, "half of the limit"),
-                (own, found.most, "the layer's maximum share"),
+                (own + Double(found.others), found.room.ofAll, "half of the limit"),
+                (own, found.room.ofLayer, "the layer's maximum share"),
             ] where bytes > Double(most) {
                 let number = Int(exactly: bytes) ?? .max
                 throw .invalidConfiguration("pinned tiles would take \(number) bytes, more than \(name)")
@@ -160,19 +159,11 @@ extension CacheCore {
         gone.tiles.forEachPart(of: PoolState.stepsAtOnce) { tiles in
             perform { state in
                 guard state.record(of: layer) != nil else { return }
-                for tile in tiles {
-                    let key = TileKey(layer: layer.index, tile)
-                    // Another thread may have pinned it again.
-                    if !state.pins.contains(key) { state.pool.unpin(key) }
-                }
+                for tile in tiles { state.unpin(TileKey(layer: layer.index, tile)) }
             }
         }
         let now = clock()
-        perform { state in
-            state.refitShort(now: now)
-            // What waits for room in the table may have it now.
-            state.pool.noteDemand()
-        }
+        perform { $0.noteUnpinned(now: now) }
     }
 
     /// The pyramid of a layer whose tiles are to be pinned.
@@ -212,6 +203,15 @@ extension CacheCore {
 }
 
 extension CoreState {
+    /// Unpins a tile, unless another thread has pinned it again.
+    fileprivate mutating func unpin(_ key: TileKey) { if !pins.contains(key) { pool.unpin(key) } }
+
+    /// Gives views, and what waits for room in the table, the room of unpinned tiles.
+    fileprivate mutating func noteUnpinned(now: Int64) {
+        refitShort(now: now)
+        pool.noteDemand()
+    }
+
     /// Forgets requested prefetches that have ended.
     mutating func pruneAsked() { changeAsked { asked, pool in asked = asked.filter { pool.wantsLoad($0.key) } } }
 }

@@ -173,8 +173,7 @@ struct TileSynthesizer {
         let address = try scratchAddress()
         let key = TileKey(layer: ticket.key.layer, child)
         let begun = core.perform { state -> CodecWork? in
-            let number = state.pool.table.find(key)
-            guard number != .none, !state.codecs.isEmpty, let ticket = state.pool.beginPeek(number) else { return nil }
+            guard !state.codecs.isEmpty, let ticket = state.pool.beginPeek(key) else { return nil }
             var work = state.codecWork(for: ticket)
             work.address = address
             return work
@@ -257,22 +256,16 @@ extension CacheCore {
     /// Looks up a descendant; leases it if it is decoded. Returns whether it has holes of its own, too.
     fileprivate func find(_ tile: TileCoordinate, of layer: Int) -> (Finding, hasHoles: Bool) {
         perform { state in
-            let number = state.pool.table.find(TileKey(layer: layer, tile))
-            guard number != .none else { return (.none, false) }
-            let entry = state.pool.table[number]
-            // Outdated loads are not waited for; other loads are shared.
-            if let load = state.pool.loads[entry.load], !load.isOutdated {
-                return (.inFlight(entry.load, state.synthesis.wait(for: entry.load)), false)
-            }
-            // A tile made of outdated ones would count as current.
-            guard !state.pool.mayBeOutdated(number) else { return (.none, false) }
-            if entry.flags.contains(.absent) { return (.absent, false) }
-            let hasHoles = entry.flags.contains(.holes)
-            if entry.residency.isCompressed { return (.compressed, hasHoles) }
-            guard entry.residency.isDecoded else { return (.none, false) }
-            state.pool.lease(number)
-            let token = state.pool.token(of: number, layer: layer)
-            return (.decoded(token, state.address(of: entry.slot, layer: layer)), hasHoles)
+            let part = state.pool.findPart(TileKey(layer: layer, tile))
+            let finding: Finding =
+                switch part.finding {
+                case .decoded(let token): .decoded(token, state.address(of: token.slot, layer: layer))
+                case .compressed: .compressed
+                case .inFlight(let load): .inFlight(load, state.synthesis.wait(for: load))
+                case .absent: .absent
+                case .none: .none
+                }
+            return (finding, part.hasHoles)
         }
     }
 }

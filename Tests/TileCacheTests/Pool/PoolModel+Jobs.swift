@@ -280,7 +280,7 @@ extension PoolModel {
             let stamp = content[key]
         else { return }
         try perform("looking at \(key.layer):\(key.coordinate)") {
-            guard let ticket = pool.beginPeek(pool.table.find(key)) else { return try require(false, "no look") }
+            guard let ticket = pool.beginPeek(key) else { return try require(false, "no look") }
             works.append(CodecWork(kind: .peek, id: newStamp(), ticket: ticket, stamp: stamp))
             currentWork[key] = lastStamp
         }

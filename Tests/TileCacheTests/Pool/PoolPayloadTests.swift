@@ -90,7 +90,7 @@ import Testing
                 begun = ticket
             }
         } else {
-            begun = small.pool.beginPeek(number)
+            begun = small.pool.beginPeek(key(0))
         }
         let decoding = try #require(begun)
         small.pool.invalidate(layer: 0, dropsAtOnce: true) { _ in true }

@@ -121,7 +121,7 @@ import Testing
             small.end(load)
             let number = small.pool.table.find(key(round, layer: 1))
             small.demote(small.pool.beginDemotion(number))
-            let begun = small.pool.beginPeek(number)
+            let begun = small.pool.beginPeek(key(round, layer: 1))
             let peek = try #require(begun)
             small.pool.invalidate(layer: 1, dropsAtOnce: true) { _ in true }
             small.pool.finishPromotion(peek, .pixels)

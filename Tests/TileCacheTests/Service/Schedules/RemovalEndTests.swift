@@ -143,7 +143,7 @@ import Testing
         let core = scene.cache.core
         scene.meanwhile = {
             guard core.lock.withLock({ $0.planning.isMaking && !$0.layers.removed.isEmpty }) else { return false }
-            core.perform { $0.pool.removeTiles(onPages: $0.pool.table.pages, ofLayer: layer.id.index) }
+            _ = core.perform { $0.pool.removeTiles(onPages: $0.pool.table.pages, ofLayer: layer.id.index) }
             core.perform { _ = $0.finishRemovals(now: core.clock()) }
             return true
         }
