@@ -90,8 +90,8 @@ struct PlanQueue {
         if plan.cutsPins, planned.reason == .pin { unmet.noteCutPins() }
     }
 
-    /// Takes whether pinned tiles have begun that others may wait behind, once.
-    mutating func takeCutPins() -> Bool { unmet.takeCutPins() }
+    /// Takes whether pinned tiles have begun that others may wait behind, once all have had their turn.
+    mutating func takeCutPins() -> Bool { !lanes.haveParked && unmet.takeCutPins() }
 
     /// Entries of a lane that have not had their turn.
     func rest(ofLane lane: Int) -> ArraySlice<PlanEntry> { plan.entries[lanes.rest(of: lane)] }
