@@ -125,31 +125,10 @@ private func call(_ session: CallSession, _ bytes: inout Bytes) {
     case 10: look(session, &bytes)
     case 11: if !session.frames.isEmpty { tilecache_frame_release(session.frames.removeFirst()) }
     case 12: if !session.leases.isEmpty { tilecache_lease_release(session.leases.removeFirst()) }
-    case 13:
-        var region = tilecache_rectangle(
-            min_x: bytes.number(),
-            min_y: bytes.number(),
-            max_x: bytes.number(),
-            max_y: bytes.number()
-        )
-        let layer = session.layer(&bytes)
-        _ = tilecache_invalidate(cache, layer, &region, Int32(bytes.byte() & 1))
-        _ = tilecache_pin(cache, layer, bytes.integer(), bytes.integer(), &region)
+    case 13: changeRegion(session, &bytes)
     case 14: _ = tilecache_set_byte_limit(cache, bytes.integer())
     case 15: _ = tilecache_trim(cache, bytes.integer())
-    case 16:
-        var needed = (0..<3).map { _ in
-            tilecache_needed_tile(
-                layer: session.layer(&bytes),
-                importance: Float(bytes.number()),
-                tile: tilecache_coordinate(level: bytes.integer(), column: bytes.integer(), row: bytes.integer())
-            )
-        }
-        let size = bytes.byte() < 200 ? MemoryLayout<tilecache_needed_tile>.size : Int(bytes.byte())
-        let count = size == MemoryLayout<tilecache_needed_tile>.size ? needed.count : 1
-        _ = tilecache_view_update_needed(session.view(&bytes), &needed, count, min(size, 32))
-        // Inputs of the corpus have a time here.
-        _ = bytes.integer()
+    case 16: need(session, &bytes)
     case 17:
         let tile = tilecache_coordinate(level: bytes.integer(), column: bytes.integer(), row: bytes.integer())
         var isResident: Int32 = 0
@@ -168,6 +147,33 @@ private func call(_ session: CallSession, _ bytes: inout Bytes) {
         if bytes.byte() < 8 { _ = tilecache_shutdown(cache, 1_000_000) }
         if !session.views.isEmpty, bytes.byte() < 64 { tilecache_view_destroy(session.views.removeFirst()) }
     }
+}
+
+private func changeRegion(_ session: CallSession, _ bytes: inout Bytes) {
+    var region = tilecache_rectangle(
+        min_x: bytes.number(),
+        min_y: bytes.number(),
+        max_x: bytes.number(),
+        max_y: bytes.number()
+    )
+    let layer = session.layer(&bytes)
+    _ = tilecache_invalidate(session.cache, layer, &region, Int32(bytes.byte() & 1))
+    _ = tilecache_pin(session.cache, layer, bytes.integer(), bytes.integer(), &region)
+}
+
+private func need(_ session: CallSession, _ bytes: inout Bytes) {
+    var needed = (0..<3).map { _ in
+        tilecache_needed_tile(
+            layer: session.layer(&bytes),
+            importance: Float(bytes.number()),
+            tile: tilecache_coordinate(level: bytes.integer(), column: bytes.integer(), row: bytes.integer())
+        )
+    }
+    let size = bytes.byte() < 200 ? MemoryLayout<tilecache_needed_tile>.size : Int(bytes.byte())
+    let count = size == MemoryLayout<tilecache_needed_tile>.size ? needed.count : 1
+    _ = tilecache_view_update_needed(session.view(&bytes), &needed, count, min(size, 32))
+    // Inputs of the corpus have a time here.
+    _ = bytes.integer()
 }
 
 private func look(_ session: CallSession, _ bytes: inout Bytes) {

@@ -73,9 +73,13 @@ extension DiskWriter {
         try replaceHeaders(headers)
         outcome.headers += headers.count
         outcome.renewed += headers.count
+        try insertInParts(insertions, &outcome)
+    }
+
+    /// Inserts entries, few at a time in a small store: pages are estimated, and those that are kept free are of no use.
+    private func insertInParts(_ insertions: [Insertion], _ outcome: inout Outcome) throws(SQLFailure) {
         var rest = insertions[...]
         while !rest.isEmpty {
-            // Few at a time in a small store: pages are estimated, and those that are kept free are of no use.
             let most = try (isDiskFull ? pageCount : budget.maximumPages) / 16
             var estimate = PageEstimate()
             var count = 0

@@ -61,14 +61,6 @@ struct TIFFLevel: Sendable {
     /// Bytes in memory.
     var byteCount: Int { 12 * offsets.count + tables.count }
 
-    static let names: [Int: String] = [
-        2: "CCITT", 3: "CCITT fax 3", 4: "CCITT fax 4", 6: "old JPEG", 33003: "JPEG 2000", 33005: "JPEG 2000",
-        34712: "JPEG 2000", 34887: "LERC", 34925: "LZMA", 50002: "JPEG XL", 52546: "JPEG XL",
-    ]
-    /// Colours that are refused, by their photometric interpretation.
-    private static let colours: [Int: String] = [3: "a palette", 4: "a mask", 5: "CMYK", 6: "YCbCr", 8: "CIELab"]
-    private static let known: Set<Int> = [1, 5, 7, 8, 32773, 32946, 50000, 50001]
-
     /// Whether a directory has tiles.
     static func isTiled(_ directory: TIFFDirectory) -> Bool { directory.has(.tileWidth) && directory.has(.tileOffsets) }
 
@@ -112,67 +104,11 @@ struct TIFFLevel: Sendable {
                 width, min(try directory.number(.rowsPerStrip, 1...most, default: most, &bytes), height)
             )
         }
-        let samples = try directory.number(.samplesPerPixel, 1...4, default: 1, &bytes)
-        let bits = try directory.numbers(.bitsPerSample, atMost: 16, &bytes) ?? [1]
-        let formats = try directory.numbers(.sampleFormat, atMost: 16, &bytes) ?? [1]
-        guard samples != 2, let depth = bits.first, bits.allSatisfy({ $0 == depth }),
-            let sampleFormat = formats.first, formats.allSatisfy({ $0 == sampleFormat }),
-            [[8, 1], [16, 1], [32, 3], [64, 3]].contains([depth, sampleFormat == 4 ? 1 : sampleFormat])
-        else {
-            throw TileSourceError(
-                path,
-                "1, 3 or 4 samples of 8 or 16 bits, or of 32 or 64 with a point, were expected, not \(samples) of "
-                    + "\(bits) bits in the format \(formats)"
-            )
-        }
-        let compression = try directory.number(.compression, 1...65_535, default: 1, &bytes)
-        guard Self.known.contains(compression) else {
-            let name = Self.names[compression] ?? "\(compression)"
-            throw TileSourceError(
-                path,
-                "compression by LZW, Deflate, Zstandard, PackBits, JPEG, WebP or none was expected, not \(name)"
-            )
-        }
-        guard TIFFTile.knows(compression) else {
-            throw TileSourceError(path, "this system's libtiff cannot decode the compression \(compression)")
-        }
-        let photometric = try directory.number(.photometricInterpretation, 0...65_535, &bytes)
-        // What JPEG makes of YCbCr is red, green and blue. Three bands of unknown meaning, which GDAL writes unless they
-        // have 8 bits, are drawn as such, too.
-        let isColour = samples > 1 && ([1, 2].contains(photometric) || photometric == 6 && compression == 7)
-        let isImage = compression == 7 || compression == 50001
-        guard isColour || samples == 1 && (photometric == 1 || photometric == 0 && !isImage) else {
-            let name = Self.colours[photometric].map { "\($0), " } ?? ""
-            throw TileSourceError(
-                path,
-                "grey, red, green and blue, or YCbCr as JPEG were expected, not \(name)the photometric interpretation "
-                    + "\(photometric) with \(samples) samples"
-            )
-        }
-        let isPlanar = try directory.number(.planarConfiguration, 1...2, default: 1, &bytes) == 2 && samples > 1
-        guard !isImage || depth == 8 && !isPlanar && (samples < 4 || compression != 7) else {
-            throw TileSourceError(
-                path,
-                "JPEG of 1 or 3 samples, or WebP, was expected, with 8 bits and all samples in one tile, not \(samples) "
-                    + "samples of \(depth) bits\(isPlanar ? " in planes" : "")"
-            )
-        }
-        layout = Layout(
-            isLittle: isLittle,
-            bits: Int(depth),
-            sampleFormat: sampleFormat == 3 ? 3 : 1,
-            samples: samples,
-            compression: compression,
-            photometric: photometric,
-            predictor: try directory.number(.predictor, 1...3, default: 1, &bytes),
-            isPlanar: isPlanar,
-            // The last one is the fourth sample's, if there are more of them.
-            extra: Int(clamping: try directory.numbers(.extraSamples, atMost: 16, &bytes)?.last ?? 0),
-            // JPEG and WebP files are read as they are, whatever the directory says.
-            fillOrder: try isImage ? 1 : directory.number(.fillOrder, 1...2, default: 1, &bytes)
-        )
+        layout = try Layout(directory, isLittle: isLittle, &bytes)
         tables = try directory.raw(.jpegTables, atMost: 1 << 16, &bytes) ?? []
-        let (pixels, isHuge) = tileWidth.multipliedReportingOverflow(by: tileHeight * samples * Int(depth) / 8)
+        let (pixels, isHuge) = tileWidth.multipliedReportingOverflow(
+            by: tileHeight * layout.samples * layout.bits / 8
+        )
         guard !isHuge, pixels <= Self.largestTile else {
             let hint = isTiled ? "" : ": \(TIFFStrips.hint)"
             let kind = isTiled ? "tiles" : "strips"
@@ -180,7 +116,7 @@ struct TIFFLevel: Sendable {
         }
         let columns = (width - 1) / tileWidth + 1
         let (count, overflow) = (columns * ((height - 1) / tileHeight + 1)).multipliedReportingOverflow(
-            by: isPlanar ? samples : 1
+            by: layout.isPlanar ? layout.samples : 1
         )
         guard !overflow, count <= room else {
             throw TileSourceError(path, "at most \(Self.largestCount) tiles were expected, not \(count) of one level")
@@ -233,5 +169,95 @@ struct TIFFLevel: Sendable {
             ranges.append(Int(offset)..<Int(offset) + count)
         }
         return ranges.allSatisfy(\.isEmpty) ? nil : ranges
+    }
+}
+
+extension TIFFLevel.Layout {
+    static let names: [Int: String] = [
+        2: "CCITT", 3: "CCITT fax 3", 4: "CCITT fax 4", 6: "old JPEG", 33003: "JPEG 2000", 33005: "JPEG 2000",
+        34712: "JPEG 2000", 34887: "LERC", 34925: "LZMA", 50002: "JPEG XL", 52546: "JPEG XL",
+    ]
+    /// Colours that are refused, by their photometric interpretation.
+    private static let colours: [Int: String] = [3: "a palette", 4: "a mask", 5: "CMYK", 6: "YCbCr", 8: "CIELab"]
+    private static let known: Set<Int> = [1, 5, 7, 8, 32773, 32946, 50000, 50001]
+
+    /// Reads how a directory's samples are encoded; refuses what cannot be drawn.
+    fileprivate init(
+        _ directory: TIFFDirectory,
+        isLittle: Bool,
+        _ bytes: inout TIFFBytes
+    ) throws(TileSourceError) {
+        self.isLittle = isLittle
+        (samples, bits, sampleFormat) = try Self.samples(directory, &bytes)
+        compression = try Self.compression(directory, &bytes)
+        photometric = try directory.number(.photometricInterpretation, 0...65_535, &bytes)
+        isPlanar = try directory.number(.planarConfiguration, 1...2, default: 1, &bytes) == 2 && samples > 1
+        predictor = try directory.number(.predictor, 1...3, default: 1, &bytes)
+        // The last one is the fourth sample's, if there are more of them.
+        extra = Int(clamping: try directory.numbers(.extraSamples, atMost: 16, &bytes)?.last ?? 0)
+        // JPEG and WebP files are read as they are, whatever the directory says.
+        let isImage = compression == 7 || compression == 50001
+        fillOrder = try isImage ? 1 : directory.number(.fillOrder, 1...2, default: 1, &bytes)
+        try checkColours(bytes.name, isImage: isImage)
+    }
+
+    private static func samples(
+        _ directory: TIFFDirectory,
+        _ bytes: inout TIFFBytes
+    ) throws(TileSourceError) -> (samples: Int, bits: Int, sampleFormat: Int) {
+        let samples = try directory.number(.samplesPerPixel, 1...4, default: 1, &bytes)
+        let bits = try directory.numbers(.bitsPerSample, atMost: 16, &bytes) ?? [1]
+        let formats = try directory.numbers(.sampleFormat, atMost: 16, &bytes) ?? [1]
+        guard samples != 2, let depth = bits.first, bits.allSatisfy({ $0 == depth }),
+            let sampleFormat = formats.first, formats.allSatisfy({ $0 == sampleFormat }),
+            [[8, 1], [16, 1], [32, 3], [64, 3]].contains([depth, sampleFormat == 4 ? 1 : sampleFormat])
+        else {
+            throw TileSourceError(
+                bytes.name,
+                "1, 3 or 4 samples of 8 or 16 bits, or of 32 or 64 with a point, were expected, not \(samples) of "
+                    + "\(bits) bits in the format \(formats)"
+            )
+        }
+        return (samples, Int(depth), sampleFormat == 3 ? 3 : 1)
+    }
+
+    private static func compression(
+        _ directory: TIFFDirectory,
+        _ bytes: inout TIFFBytes
+    ) throws(TileSourceError) -> Int {
+        let compression = try directory.number(.compression, 1...65_535, default: 1, &bytes)
+        guard known.contains(compression) else {
+            let name = names[compression] ?? "\(compression)"
+            throw TileSourceError(
+                bytes.name,
+                "compression by LZW, Deflate, Zstandard, PackBits, JPEG, WebP or none was expected, not \(name)"
+            )
+        }
+        guard TIFFTile.knows(compression) else {
+            throw TileSourceError(bytes.name, "this system's libtiff cannot decode the compression \(compression)")
+        }
+        return compression
+    }
+
+    /// - Parameter isImage: Whether tiles are JPEG or WebP.
+    private func checkColours(_ path: String, isImage: Bool) throws(TileSourceError) {
+        // What JPEG makes of YCbCr is red, green and blue. Three bands of unknown meaning, which GDAL writes unless they
+        // have 8 bits, are drawn as such, too.
+        let isColour = samples > 1 && ([1, 2].contains(photometric) || photometric == 6 && compression == 7)
+        guard isColour || samples == 1 && (photometric == 1 || photometric == 0 && !isImage) else {
+            let name = Self.colours[photometric].map { "\($0), " } ?? ""
+            throw TileSourceError(
+                path,
+                "grey, red, green and blue, or YCbCr as JPEG were expected, not \(name)the photometric interpretation "
+                    + "\(photometric) with \(samples) samples"
+            )
+        }
+        guard !isImage || bits == 8 && !isPlanar && (samples < 4 || compression != 7) else {
+            throw TileSourceError(
+                path,
+                "JPEG of 1 or 3 samples, or WebP, was expected, with 8 bits and all samples in one tile, not \(samples) "
+                    + "samples of \(bits) bits\(isPlanar ? " in planes" : "")"
+            )
+        }
     }
 }

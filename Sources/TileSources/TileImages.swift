@@ -39,6 +39,14 @@ struct ImagePlacement: Hashable {
         (self.width, self.height, self.tolerance) = (width, height, tolerance)
     }
 
+    /// The same of an image that ends early, if it may.
+    func ended(at width: Int, _ height: Int) -> ImagePlacement {
+        var place = self
+        if mayEndEarly, width == x + self.width { place.imageWidth = width }
+        if mayEndEarly, height == y + self.height { place.imageHeight = height }
+        return place
+    }
+
     /// Whether an image of this size is the expected one.
     func allows(_ width: Int, _ height: Int) -> Bool {
         guard abs(width - imageWidth) <= tolerance else { return false }
@@ -121,11 +129,7 @@ struct TileImages: Sendable {
         guard let reader = ti_open_memory(bytes, encoded.count, &info, &error) else { return error.status }
         defer { ti_close(reader) }
         let (wide, high) = (Int(info.width), Int(info.height))
-        var place = place
-        if place.mayEndEarly {
-            if wide == place.x + place.width { place.imageWidth = wide }
-            if high == place.y + place.height { place.imageHeight = high }
-        }
+        let place = place.ended(at: wide, high)
         guard place.allows(wide, high) else {
             if Self.isClear(encoded) {
                 target.initializeMemory(as: UInt8.self, repeating: 0)

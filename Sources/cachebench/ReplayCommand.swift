@@ -123,20 +123,11 @@ struct ReplayCommand: ParsableCommand {
             defer { for store in stores { store.close() } }
             let progress = Progress(total: inputs.count)
             let loads = Lock<[TileCoordinate]>([])
-            var noteLoad: (@Sendable (TileCoordinate) -> Void)?
-            if exportLoads != nil { noteLoad = { tile in loads.withLock { $0.append(tile) } } }
-            var hooks = ReplayHooks(
-                keepsSeries: output.format == .html,
-                shouldStop: { Interruption.hasCome },
-                progress: { progress.reached($0, part: $1, seconds: $2) },
-                noteLoad: noteLoad
-            )
-            hooks.warn = { writeToStandardError("cachebench: \($0)\n") }
             do {
                 defer { progress.end() }
                 let result = try Replay(options, source: source, stores: stores).run(
                     inputs.map(\.open),
-                    hooks: hooks,
+                    hooks: hooks(progress) { tile in loads.withLock { $0.append(tile) } },
                     progress: { progress.finished($0) }
                 )
                 progress.end()
@@ -159,6 +150,17 @@ struct ReplayCommand: ParsableCommand {
                 throw Failure("\(inputs[failure.index].name): \(failure.error)")
             }
         }
+    }
+
+    private func hooks(_ progress: Progress, _ noteLoad: @escaping @Sendable (TileCoordinate) -> Void) -> ReplayHooks {
+        var hooks = ReplayHooks(
+            keepsSeries: output.format == .html,
+            shouldStop: { Interruption.hasCome },
+            progress: { progress.reached($0, part: $1, seconds: $2) },
+            noteLoad: exportLoads == nil ? nil : noteLoad
+        )
+        hooks.warn = { writeToStandardError("cachebench: \($0)\n") }
+        return hooks
     }
 
     private func export(_ inputs: [NamedInput], _ options: ReplayOptions, _ writer: ReportWriter) throws {

@@ -26,23 +26,7 @@ struct RealReplay {
         var configuration = options.cacheConfiguration(course.limit)
         configuration.clock = { clock.now }
         let cache = try TileCache(configuration)
-        let layer =
-            try source?.addLayer(cache, pyramid, stores)
-            ?? cache.addLayer(
-                ReplayTileSource(
-                    input.scene,
-                    pyramid: pyramid,
-                    options: options,
-                    loads: loads,
-                    clock: clock,
-                    noteLoad: hooks.noteLoad
-                ),
-                pyramid: pyramid,
-                options: LayerOptions(
-                    format: options.pixelFormat,
-                    stores: stores.isEmpty ? nil : LayerStores(stores, dataSet: dataSet(input.scene))
-                )
-            )
+        let layer = try source?.addLayer(cache, pyramid, stores) ?? builtInLayer(of: cache, input, pyramid, clock)
         try layer.setPrefetchAllowance(options.allowance)
         let policy = try options.policy()
         let view = cache.makeView(layers: [layer], selection: options.selection, policy: { policy })
@@ -52,10 +36,7 @@ struct RealReplay {
         var warnings = SourceWarnings(source, hooks)
         var last: TileViewport?
         while let frame = try frames.next() {
-            // In pieces of a tenth of a second: a stop ends the wait for a frame of a slow rate.
-            while clock.now < frame.time, !hooks.shouldStop() {
-                clock.sleep(until: min(frame.time, clock.now + Int64(1e8 * options.speed)))
-            }
+            wait(for: frame.time, on: clock)
             let start = MonotonicTime.now.nanoseconds
             view.update(frame.viewport, at: MonotonicTime(nanoseconds: frame.time))
             let drawn = view.frame()
@@ -92,6 +73,37 @@ struct RealReplay {
             course.tally.tileSource = counts
         }
         return course.outcome(bookkeepingBytes: bookkeepingBytes)
+    }
+
+    /// In pieces of a tenth of a second: a stop ends the wait for a frame of a slow rate.
+    private func wait(for time: Int64, on clock: ReplayClockTime) {
+        while clock.now < time, !hooks.shouldStop() {
+            clock.sleep(until: min(time, clock.now + Int64(1e8 * options.speed)))
+        }
+    }
+
+    /// Adds a layer of the built-in world.
+    private func builtInLayer(
+        of cache: TileCache,
+        _ input: ReplayInput,
+        _ pyramid: TilePyramid,
+        _ clock: ReplayClockTime
+    ) throws -> TileLayer {
+        try cache.addLayer(
+            ReplayTileSource(
+                input.scene,
+                pyramid: pyramid,
+                options: options,
+                loads: loads,
+                clock: clock,
+                noteLoad: hooks.noteLoad
+            ),
+            pyramid: pyramid,
+            options: LayerOptions(
+                format: options.pixelFormat,
+                stores: stores.isEmpty ? nil : LayerStores(stores, dataSet: dataSet(input.scene))
+            )
+        )
     }
 
     /// Whether nothing is on the screen where the source has tiles. Waits a moment for what is still on its way.

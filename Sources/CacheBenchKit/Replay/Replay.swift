@@ -75,6 +75,33 @@ package struct Replay: Sendable {
         source: ReplaySource? = nil,
         stores: [any TileStore] = []
     ) throws(ReplayError) {
+        try Self.checkRanges(options)
+        try Self.checkClock(options)
+        let isReal = options.clock == .real
+        if source != nil {
+            try require(isReal, "--source needs --clock real: under the virtual clock nothing is loaded")
+            try require(
+                options.loadLatency == nil && options.loadTimes == .constant,
+                "--load-latency and --load-times are for the built-in world: a --source takes its own time"
+            )
+        }
+        try require(isReal || stores.isEmpty, "--disk and --shared need --clock real: the virtual clock has --store")
+        try require(
+            !isReal || options.tiers.isEmpty,
+            "--store needs --clock virtual: the real clock has --disk and --shared"
+        )
+        if let slots = options.textures?.slots {
+            try require(!isReal, "--texture-slots needs --clock virtual: under the real clock nothing is drawn")
+            try require((1...65_536).contains(slots), "--texture-slots of 1 to 65536 are expected, not \(slots)")
+        }
+        try require(!options.keepsTiers || !options.tiers.isEmpty, "--warm needs a --store")
+        self.options = options
+        self.loads = loads
+        self.source = source
+        self.stores = stores
+    }
+
+    private static func checkRanges(_ options: ReplayOptions) throws(ReplayError) {
         try require((1...255).contains(options.workers), "--workers takes 1 to 255, not \(options.workers)")
         try require(
             (1...1000).contains(options.compressionRatio),
@@ -88,6 +115,10 @@ package struct Replay: Sendable {
             (0...1).contains(options.effort) && (0...1).contains(options.compressedShare ?? 0),
             "--effort and --compressed-share take 0 to 1"
         )
+    }
+
+    /// Checks what only one of the clocks has.
+    private static func checkClock(_ options: ReplayOptions) throws(ReplayError) {
         let isReal = options.clock == .real
         try require(
             !isReal || !options.needsFuture,
@@ -111,27 +142,6 @@ package struct Replay: Sendable {
                 "--compression-ratio needs --clock virtual: the real clock has the ratio of the tiles"
             )
         }
-        if source != nil {
-            try require(isReal, "--source needs --clock real: under the virtual clock nothing is loaded")
-            try require(
-                options.loadLatency == nil && options.loadTimes == .constant,
-                "--load-latency and --load-times are for the built-in world: a --source takes its own time"
-            )
-        }
-        try require(isReal || stores.isEmpty, "--disk and --shared need --clock real: the virtual clock has --store")
-        try require(
-            !isReal || options.tiers.isEmpty,
-            "--store needs --clock virtual: the real clock has --disk and --shared"
-        )
-        if let slots = options.textures?.slots {
-            try require(!isReal, "--texture-slots needs --clock virtual: under the real clock nothing is drawn")
-            try require((1...65_536).contains(slots), "--texture-slots of 1 to 65536 are expected, not \(slots)")
-        }
-        try require(!options.keepsTiers || !options.tiers.isEmpty, "--warm needs a --store")
-        self.options = options
-        self.loads = loads
-        self.source = source
-        self.stores = stores
     }
 
     /// Replays traces: in parallel under the virtual clock, otherwise one after the other.

@@ -48,6 +48,20 @@ extension ReplayOptions {
         return configuration
     }
 
+    private func resolveStores(_ values: inout [String: ConfigurationValue]) {
+        if !tiers.isEmpty {
+            let texts = tiers.map { tier in
+                "\(tier.name)=\(Figures.time(Double(tier.latency) / 1e6, unit: "ms"))"
+                    + (tier.byteLimit.map { ":\(MemoryLimit.bytes($0))" } ?? "")
+            }
+            values["store"] = .text(texts.joined(separator: ","))
+            values["warm"] = .flag(keepsTiers)
+        }
+        if let disk { values["disk"] = .text(disk) }
+        if let diskLimit { values["diskLimit"] = .integer(diskLimit) }
+        if let shared { values["shared"] = .text(shared) }
+    }
+
     /// All options as resolved, for a report.
     func resolvedConfiguration(
         scene: PanTraceScene?,
@@ -91,17 +105,7 @@ extension ReplayOptions {
         case .learned(let profile)?: values["profile"] = .integer(profile.sessions)
         case nil: break
         }
-        if !tiers.isEmpty {
-            let texts = tiers.map { tier in
-                "\(tier.name)=\(Figures.time(Double(tier.latency) / 1e6, unit: "ms"))"
-                    + (tier.byteLimit.map { ":\(MemoryLimit.bytes($0))" } ?? "")
-            }
-            values["store"] = .text(texts.joined(separator: ","))
-            values["warm"] = .flag(keepsTiers)
-        }
-        if let disk { values["disk"] = .text(disk) }
-        if let diskLimit { values["diskLimit"] = .integer(diskLimit) }
-        if let shared { values["shared"] = .text(shared) }
+        resolveStores(&values)
         if let textures {
             values["textureSlots"] = .integer(textures.slots)
             values["uploadBudget"] = .integer(textures.uploadBytes)

@@ -122,16 +122,7 @@ package struct StressReport: Encodable, Sendable {
         residentGrowth = resident.growth
         longestUpdateNanoseconds = run.longestCallNanoseconds
         self.shutdownNanoseconds = shutdownNanoseconds
-        let (loads, tiers) = (statistics.loads, statistics.tiers)
-        cache = [
-            "loadsStarted": loads.started, "loadsFinished": loads.finished, "loadsAbsent": loads.absent,
-            "loadsFailed": loads.failed, "loadsCancelled": loads.cancelled, "loadsOutdated": loads.outdated,
-            "secondAnswers": loads.secondAnswers, "promotions": tiers.promotions, "demotions": tiers.demotions,
-            "incompressible": tiers.incompressible, "damagedBlocks": tiers.damagedBlocks,
-            "encodedPayloads": tiers.encodedPayloads, "undecodablePayloads": tiers.undecodablePayloads,
-            "synthesizedTiles": statistics.synthesis.tiles, "refusedViewports": statistics.refusedViewports,
-            "slowCallbacks": statistics.slowCallbacks,
-        ]
+        cache = Self.figures(of: statistics)
         if peakBytes > options.byteLimit {
             let problem = "\(peakBytes) bytes were used at a time, no limit was above \(options.byteLimit)"
             run.findings.note(.ledger, problem)
@@ -140,6 +131,19 @@ package struct StressReport: Encodable, Sendable {
         violations = run.findings.first.map { Violation(rule: $0.kind.rawValue, explanation: $0.text) }
         verdict = violationCount == 0 ? "PASS" : "FAIL"
         self.digests = digests
+    }
+
+    private static func figures(of statistics: TileCacheStatistics) -> [String: Int] {
+        let (loads, tiers) = (statistics.loads, statistics.tiers)
+        return [
+            "loadsStarted": loads.started, "loadsFinished": loads.finished, "loadsAbsent": loads.absent,
+            "loadsFailed": loads.failed, "loadsCancelled": loads.cancelled, "loadsOutdated": loads.outdated,
+            "secondAnswers": loads.secondAnswers, "promotions": tiers.promotions, "demotions": tiers.demotions,
+            "incompressible": tiers.incompressible, "damagedBlocks": tiers.damagedBlocks,
+            "encodedPayloads": tiers.encodedPayloads, "undecodablePayloads": tiers.undecodablePayloads,
+            "synthesizedTiles": statistics.synthesis.tiles, "refusedViewports": statistics.refusedViewports,
+            "slowCallbacks": statistics.slowCallbacks,
+        ]
     }
 
     private static func named(_ counts: [(key: some RawRepresentable<String>, count: Int)]) -> [String: Int] {

@@ -98,33 +98,14 @@ package struct HeldTilesBenchmark: Sendable {
             maxX: Double(min(tiles / 2, side) * 16),
             maxY: Double(rows / 2 * 16)
         )
-        measure("load") {
-            // As many at a time as a large view needs.
-            for first in stride(from: 0, to: tiles, by: 250) {
-                let part = (first..<min(first + 250, tiles)).map {
-                    TileCoordinate(level: level, column: $0 % side, row: $0 / side)
-                }
-                view.update(needing: part.map { NeededTile(layer: layer.id, tile: $0) })
-                while !part.allSatisfy({ layer.isResident($0) }) { usleep(200) }
-            }
-            view.update(needing: [])
-        }
+        measure("load") { load(tiles, of: layer, level: level, view) }
         measure("statistics") { for _ in 0..<100 { _ = cache.statistics } }
         row.calls["statistics"]! /= 100
         measure("invalidate") {
             layer.invalidate(region: PixelRect(minX: 0, minY: 0, maxX: 16, maxY: 16))
         }
         try measure("pin half") { try layer.pin(levels: level...level, region: half) }
-        var frames: [Double] = []
-        for step in 0..<400 {
-            let center = WorldPoint(x: Double(400 + 12 * step), y: Double(rows * 16 + 600))
-            let time = seconds {
-                view.update(TileViewport(center: center, width: 256, height: 192))
-                _ = view.frame()
-            }
-            frames.append(time * 1000)
-            usleep(4000)
-        }
+        let frames = pan(view, y: Double(rows * 16 + 600))
         row.frame = frames.sorted()[frames.count / 2]
         row.longestFrame = frames.max() ?? 0
         layer.unpin()
@@ -135,6 +116,31 @@ package struct HeldTilesBenchmark: Sendable {
         _ = cache.shutdown(timeout: .seconds(10))
         idle.shutdown()
         return row
+    }
+
+    /// Loads tiles, as many at a time as a large view needs.
+    private static func load(_ tiles: Int, of layer: TileLayer, level: Int, _ view: TileView) {
+        for first in stride(from: 0, to: tiles, by: 250) {
+            let part = (first..<min(first + 250, tiles)).map {
+                TileCoordinate(level: level, column: $0 % side, row: $0 / side)
+            }
+            view.update(needing: part.map { NeededTile(layer: layer.id, tile: $0) })
+            while !part.allSatisfy({ layer.isResident($0) }) { usleep(200) }
+        }
+        view.update(needing: [])
+    }
+
+    /// Pans a view to the right; returns the times of its frames, in milliseconds.
+    private static func pan(_ view: TileView, y: Double) -> [Double] {
+        (0..<400).map { step in
+            let center = WorldPoint(x: Double(400 + 12 * step), y: y)
+            let time = seconds {
+                view.update(TileViewport(center: center, width: 256, height: 192))
+                _ = view.frame()
+            }
+            usleep(4000)
+            return time * 1000
+        }
     }
 
     /// A table of 80 columns.

@@ -218,7 +218,13 @@ struct MapChart {
         let places = series.moments.map { moment in
             Spot(x: (wrapped(moment.x) - region.x) * scale, y: (moment.y - region.y) * scale).within(width, height)
         }
-        let spots = Spot.apart(places, width, height)
+        addMoments(to: &svg, places, Spot.apart(places, width, height), left: left, top: top)
+        addKey(to: &svg, size)
+        return svg
+    }
+
+    /// Adds the numbers of the worst moments, with lines to their places where others have these.
+    private func addMoments(to svg: inout SVG, _ places: [Spot], _ spots: [Spot], left: Double, top: Double) {
         // Lines first: a number covers the lines of others.
         for (place, spot) in zip(places, spots) where spot != place {
             svg.line(left + place.x, top + place.y, left + spot.x, top + spot.y, "spot")
@@ -232,6 +238,9 @@ struct MapChart {
                 title: "\(seconds: moment.seconds): \(moment.cause.text)"
             )
         }
+    }
+
+    private func addKey(to svg: inout SVG, _ size: ChartSize) {
         let names = [ReplaySeries.Use.drawn, .prefetched, .wasted].map { ("u \($0.rawValue)", $0.text) }
         var x = 8.0
         var y = 12.0
@@ -244,7 +253,6 @@ struct MapChart {
             svg.line(x, y, x + 24, y, "way")
             svg.text("way of the screen's middle", x + 30, y + 4)
         }
-        return svg
     }
 
     private struct Region {

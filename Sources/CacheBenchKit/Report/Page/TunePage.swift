@@ -82,113 +82,16 @@ package enum TunePage {
     }
 
     private static func addCurves(_ report: TuneReport, to page: inout Page) {
-        let variants = variantCurves(report)
-        // Of several variants that of the answer is shown, with its own baseline and oracle.
-        let shown = variants.first { $0.rows.contains(where: report.isAnswer) } ?? variants.first
-        let own = shown?.rows ?? []
-        let beside = report.policies.filter { $0.variant == own.first?.variant }
-        let largest = Double((report.rows + report.policies).map(\.byteLimit).max() ?? 1)
-        func points(_ rows: [TuneReport.Row]) -> [(x: Double, y: Double)] {
-            rows.sorted { $0.byteLimit < $1.byteLimit }.compactMap { row in
-                row.hitRate.map { (Double(row.byteLimit), $0) }
-            }
-        }
-        var series = [ChartSeries(name: own.first?.policy ?? "-", points: points(own), look: 0)]
-        let others = beside.map(\.policy).unique
-        for (index, policy) in others.enumerated() {
-            let name = policy == "none" ? "no prefetch" : policy
-            series.append(
-                ChartSeries(name: name, points: points(beside.filter { $0.policy == policy }), look: index + 1)
-            )
-        }
-        let tileBytes = Double(report.slotBytes)
-        let lru = report.lruCurve.filter { Double($0.tiles) * tileBytes <= largest }
-        // The curve is of the first variant's tiles.
-        if !lru.isEmpty, own.first?.tileSize == report.rows.first?.tileSize {
-            series.append(
-                ChartSeries(
-                    name: "plain LRU, instant loads",
-                    points: lru.compactMap { point in point.demandHitRate.map { (Double(point.tiles) * tileBytes, $0) }
-                    },
-                    look: 6,
-                    showsMarkers: false
-                )
-            )
-        }
-        var marks: [ChartRule] = []
-        if let answer = report.answer {
-            let name = report.suggested == nil ? "nearest" : "suggested"
-            marks.append(ChartRule(value: Double(answer.byteLimit), name: name, style: "answer"))
-        }
-        if let knee = report.knee, knee.byteLimit != report.answer?.byteLimit {
-            marks.append(ChartRule(value: Double(knee.byteLimit), name: "knee", style: "rule"))
-        }
-        var levels: [ChartRule] = []
-        if let target = report.target, target.field == "hitRate" {
-            levels.append(ChartRule(value: target.value, name: "target", style: "limit"))
-        }
-        func budget(_ size: ChartSize) -> Axis {
-            Axis(title: "memory limit", unit: .bytes, upTo: largest, tickCount: size.xTicks)
-        }
-        let share = Axis(title: "hit rate", unit: .share, upTo: 1)
+        let curves = TuneCurves(report)
         page.picture(
             "Hit rate by memory limit",
-            sentence: sentence(report, beside)
-                + (shown.map { variants.count > 1 ? " All lines are of \($0.name)." : "" } ?? ""),
-            draw: LineChart(x: budget, y: share, series: series, verticals: marks, horizontals: levels).draw
+            sentence: sentence(report, curves.beside)
+                + (curves.shown.map { curves.variants.count > 1 ? " All lines are of \($0.name)." : "" } ?? ""),
+            draw: curves.hitRates.draw
         )
-        if variants.count > 1 {
-            // There are as many looks of lines as a picture can have without repeating one.
-            let most = 7
-            let others = variants.filter { $0.name != shown?.name }
-            let drawn = variants.count > most ? [shown].compactMap { $0 } + others.prefix(most - 1) : variants
-            let rest = variants.count - drawn.count
-            page.picture(
-                "Hit rate by memory limit, of each set of options",
-                sentence: "Each line is one combination of options."
-                    + (report.suggested.map { " The suggested limit is \(bytes: $0.byteLimit)." } ?? "")
-                    + (rest > 0 ? " \(count: rest) more are in the table." : ""),
-                draw: LineChart(
-                    x: budget,
-                    y: share,
-                    series: drawn.enumerated().map { index, variant in
-                        ChartSeries(name: variant.name, points: points(variant.rows), look: index)
-                    },
-                    verticals: marks
-                ).draw
-            )
-        }
-        func picture(_ heading: String, _ name: String, _ value: (TuneReport.Row) -> Double?, look: Int) {
-            let points: [(x: Double, y: Double)] = own.compactMap { row in
-                value(row).map { (Double(row.byteLimit), $0) }
-            }
-            page.picture(
-                "\(heading) by memory limit",
-                sentence:
-                    "From the smallest to the largest limit the \(name) goes from \(percent: points.first?.y) to "
-                    + "\(percent: points.last?.y).",
-                draw: LineChart(
-                    x: budget,
-                    y: Axis(title: name, unit: .share, upTo: min(max(points.map(\.y).max() ?? 0, 0.0001) * 1.05, 1)),
-                    series: [ChartSeries(name: name, points: points, look: look)],
-                    verticals: marks
-                ).draw
-            )
-        }
-        picture("Blank area", "blank share of the area", \.blank, look: 1)
-        picture("Waste", "share of loads never drawn", \.waste, look: 3)
-    }
-
-    /// Rows of each variant, named by the options that differ: a telephone has no room for more.
-    private static func variantCurves(_ report: TuneReport) -> [(name: String, rows: [TuneReport.Row])] {
-        let parts: [(TuneReport.Row) -> String] = [
-            { "\($0.workers) workers" }, { $0.tileSize.map { "\($0) px" } ?? "trace's tiles" },
-            { $0.compressedShare.map { "\(percent: $0) compr." } ?? "adaptive" },
-            { $0.storeLimit.map { "store \(bytes: $0)" } ?? "no limit" },
-        ]
-        let options = parts.filter { Set(report.rows.map($0)).count > 1 }
-        return report.rows.grouped { row in options.map { $0(row) }.joined(separator: ", ") }
-            .map { (name: $0.key, rows: $0.elements) }
+        if curves.variants.count > 1 { curves.addVariants(to: &page) }
+        curves.addShare("Blank area", "blank share of the area", \.blank, look: 1, to: &page)
+        curves.addShare("Waste", "share of loads never drawn", \.waste, look: 3, to: &page)
     }
 
     private static func sentence(_ report: TuneReport, _ beside: [TuneReport.Row]) -> String {
@@ -206,5 +109,137 @@ package enum TunePage {
                 + "\(percent: lru.demandHitRate) if loads took no time"
         }
         return text + "."
+    }
+}
+
+/// The lines of a search by memory limit.
+private struct TuneCurves {
+    typealias Variant = (name: String, rows: [TuneReport.Row])
+
+    let report: TuneReport
+    let variants: [Variant]
+    /// Of several variants that of the answer is shown, with its own baseline and oracle.
+    let shown: Variant?
+    /// Rows of the shown variant, and of the other policies beside it.
+    let own: [TuneReport.Row]
+    let beside: [TuneReport.Row]
+    private let largest: Double
+
+    init(_ report: TuneReport) {
+        self.report = report
+        variants = Self.variants(of: report)
+        shown = variants.first { $0.rows.contains(where: report.isAnswer) } ?? variants.first
+        own = shown?.rows ?? []
+        beside = report.policies.filter { [own] in $0.variant == own.first?.variant }
+        largest = Double((report.rows + report.policies).map(\.byteLimit).max() ?? 1)
+    }
+
+    /// Rows of each variant, named by the options that differ: a telephone has no room for more.
+    private static func variants(of report: TuneReport) -> [Variant] {
+        let parts: [(TuneReport.Row) -> String] = [
+            { "\($0.workers) workers" }, { $0.tileSize.map { "\($0) px" } ?? "trace's tiles" },
+            { $0.compressedShare.map { "\(percent: $0) compr." } ?? "adaptive" },
+            { $0.storeLimit.map { "store \(bytes: $0)" } ?? "no limit" },
+        ]
+        let options = parts.filter { Set(report.rows.map($0)).count > 1 }
+        return report.rows.grouped { row in options.map { $0(row) }.joined(separator: ", ") }
+            .map { (name: $0.key, rows: $0.elements) }
+    }
+
+    private func points(_ rows: [TuneReport.Row]) -> [(x: Double, y: Double)] {
+        rows.sorted { $0.byteLimit < $1.byteLimit }.compactMap { row in
+            row.hitRate.map { (Double(row.byteLimit), $0) }
+        }
+    }
+
+    private func budget(_ size: ChartSize) -> Axis {
+        Axis(title: "memory limit", unit: .bytes, upTo: largest, tickCount: size.xTicks)
+    }
+
+    private var share: Axis { Axis(title: "hit rate", unit: .share, upTo: 1) }
+
+    /// The answer and the knee.
+    private var marks: [ChartRule] {
+        var marks: [ChartRule] = []
+        if let answer = report.answer {
+            let name = report.suggested == nil ? "nearest" : "suggested"
+            marks.append(ChartRule(value: Double(answer.byteLimit), name: name, style: "answer"))
+        }
+        if let knee = report.knee, knee.byteLimit != report.answer?.byteLimit {
+            marks.append(ChartRule(value: Double(knee.byteLimit), name: "knee", style: "rule"))
+        }
+        return marks
+    }
+
+    /// The policy, others, and plain LRU.
+    private var series: [ChartSeries] {
+        var series = [ChartSeries(name: own.first?.policy ?? "-", points: points(own), look: 0)]
+        for (index, policy) in beside.map(\.policy).unique.enumerated() {
+            let name = policy == "none" ? "no prefetch" : policy
+            series.append(
+                ChartSeries(name: name, points: points(beside.filter { $0.policy == policy }), look: index + 1)
+            )
+        }
+        let tileBytes = Double(report.slotBytes)
+        let lru = report.lruCurve.filter { Double($0.tiles) * tileBytes <= largest }
+        // The curve is of the first variant's tiles.
+        guard !lru.isEmpty, own.first?.tileSize == report.rows.first?.tileSize else { return series }
+        let line = lru.compactMap { point in point.demandHitRate.map { (Double(point.tiles) * tileBytes, $0) } }
+        return series + [ChartSeries(name: "plain LRU, instant loads", points: line, look: 6, showsMarkers: false)]
+    }
+
+    var hitRates: LineChart {
+        var levels: [ChartRule] = []
+        if let target = report.target, target.field == "hitRate" {
+            levels.append(ChartRule(value: target.value, name: "target", style: "limit"))
+        }
+        return LineChart(x: budget, y: share, series: series, verticals: marks, horizontals: levels)
+    }
+
+    /// Adds the hit rates of all variants.
+    func addVariants(to page: inout Page) {
+        // There are as many looks of lines as a picture can have without repeating one.
+        let most = 7
+        let others = variants.filter { $0.name != shown?.name }
+        let drawn = variants.count > most ? [shown].compactMap { $0 } + others.prefix(most - 1) : variants
+        let rest = variants.count - drawn.count
+        page.picture(
+            "Hit rate by memory limit, of each set of options",
+            sentence: "Each line is one combination of options."
+                + (report.suggested.map { " The suggested limit is \(bytes: $0.byteLimit)." } ?? "")
+                + (rest > 0 ? " \(count: rest) more are in the table." : ""),
+            draw: LineChart(
+                x: budget,
+                y: share,
+                series: drawn.enumerated().map { index, variant in
+                    ChartSeries(name: variant.name, points: points(variant.rows), look: index)
+                },
+                verticals: marks
+            ).draw
+        )
+    }
+
+    /// Adds another figure of the shown variant.
+    func addShare(
+        _ heading: String,
+        _ name: String,
+        _ value: (TuneReport.Row) -> Double?,
+        look: Int,
+        to page: inout Page
+    ) {
+        let points: [(x: Double, y: Double)] = own.compactMap { row in
+            value(row).map { (Double(row.byteLimit), $0) }
+        }
+        page.picture(
+            "\(heading) by memory limit",
+            sentence: "From the smallest to the largest limit the \(name) goes from \(percent: points.first?.y) to "
+                + "\(percent: points.last?.y).",
+            draw: LineChart(
+                x: budget,
+                y: Axis(title: name, unit: .share, upTo: min(max(points.map(\.y).max() ?? 0, 0.0001) * 1.05, 1)),
+                series: [ChartSeries(name: name, points: points, look: look)],
+                verticals: marks
+            ).draw
+        )
     }
 }

@@ -20,13 +20,26 @@ package enum ZoomOutPage {
             (Figures.bytes(last.peakBytes), "most in use"),
             (Figures.percent(last.blank), "blank area"),
         ])
+        addCurves(rows, to: &page)
+        addTable(rows, to: &page)
+        return page.text(data: data, foot: foot)
+    }
+
+    private static func addCurves(_ rows: [ZoomoutReport.Row], to page: inout Page) {
+        guard let first = rows.first, let last = rows.last else { return }
+        let factor = Figures.short(last.factor)
         let lines: [(String, (ZoomoutReport.Row) -> Double)] = [
             ("one bitmap", { Double($0.bitmapBytes) }), ("full-resolution tiles", { Double($0.fullResolutionBytes) }),
             ("needed tiles", { Double($0.neededBytes) }), ("most in use", { Double($0.peakBytes) }),
         ]
         let times = last.neededBytes > 0 ? Double(last.bitmapBytes) / Double(last.neededBytes) : 0
-        let (near, far) = (rows[0].factor, last.factor)
-        let across = Axis(logarithmic: "zoomed out, times", unit: .count, from: near, upTo: far, base: 2)
+        let across = Axis(
+            logarithmic: "zoomed out, times",
+            unit: .count,
+            from: first.factor,
+            upTo: last.factor,
+            base: 2
+        )
         let values = rows.flatMap { row in lines.map { $0.1(row) } }.filter { $0 > 0 }
         page.picture(
             "Memory by how far it is zoomed out",
@@ -46,6 +59,9 @@ package enum ZoomOutPage {
                 }
             ).draw
         )
+    }
+
+    private static func addTable(_ rows: [ZoomoutReport.Row], to page: inout Page) {
         page.table(
             "Figures",
             columns: [
@@ -62,6 +78,5 @@ package enum ZoomOutPage {
             },
             extra: ["full resolution", "tiles", "hits", "sharp", "blank"]
         )
-        return page.text(data: data, foot: foot)
     }
 }
