@@ -189,6 +189,8 @@ import Testing
         #expect(lines.count { $0.contains("planning.queue()") } == 1)
         #expect(lines.count { $0.contains("oteDemand(") && !$0.contains("func ") } <= 31)
         #expect(lines.count { $0.contains("unmet.rank") } <= 5)
+        // What takes several steps in the pool is one question to it.
+        #expect(lines.count { $0.contains("state.pool.") } <= 67)
         let queue = try Self.lines(of: "Pool/PlanQueue.swift").drop { !$0.hasPrefix("struct PlanQueue") }
         #expect(queue.count { $0.contains(#/^    (private(\(set\))? )?var \w+[^{]*$/#) } <= 7)
     }
@@ -207,9 +209,9 @@ import Testing
     @Test func functionsAreShort() throws {
         let start = #/^( *)(?:@\w+ |\w+ )*(?:func|init|subscript)\b.*[{(]$/#
         var count = 0
-        for path in try FileManager.default.subpathsOfDirectory(atPath: Self.library.path)
-        where path.hasSuffix(".swift") {
-            let lines = try Self.lines(of: path)
+        let sources = Self.library.appending(path: "..")
+        for path in try FileManager.default.subpathsOfDirectory(atPath: sources.path) where path.hasSuffix(".swift") {
+            let lines = try Self.lines(of: "../" + path)
             for (index, line) in lines.enumerated() {
                 guard let found = line.wholeMatch(of: start) else { continue }
                 let length = lines[index...].firstIndex(of: found.1 + "}").map { $0 - index + 1 }
