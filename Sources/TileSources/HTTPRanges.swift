@@ -115,8 +115,8 @@ final class HTTPRanges: Sendable {
             return RangeRead()
         }
         if let wait {
-            waits.asyncAfter(deadline: .now() + .nanoseconds(Int(wait))) { [weak self] in
-                guard let self else { return }
+            // Not weakly: each read ends, also of a source that is released meanwhile.
+            waits.asyncAfter(deadline: .now() + .nanoseconds(Int(wait))) { [self] in
                 state.withLock { $0.gathering.end() }
                 begin()
             }
