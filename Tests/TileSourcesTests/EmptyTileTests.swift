@@ -134,6 +134,8 @@ import Testing
         let scene = try Scene(server.template)
         let isAskedAgain = scene.look { _ in requests.count > (control == "max-age=3600" ? 0 : 1) }
         #expect(isAskedAgain && scene.look { _ in scene.source.statistics.failureCount == requests.count })
+        // The source counts a failure before the cache.
+        #expect(settled { scene.cache.statistics.loads.failed > 0 })
         let key = TileKey(layer: 0, TileCoordinate(level: 0, column: 0, row: 0))
         let retry = scene.cache.core.read { state in state.pool.table[key].map { $0.retryAt } }
         if control == "max-age=3600" {
