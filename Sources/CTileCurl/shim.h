@@ -120,8 +120,10 @@ static inline long tile_curl_retry_after(CURL *easy) {
     curl_easy_getinfo(easy, CURLINFO_RETRY_AFTER, &seconds);
     return seconds > 0 && seconds < 1000000 ? (long)seconds : seconds > 0 ? 1000000 : 0;
 }
+// Servers bound streams by more than their number: Node refuses some of a hundred whose answers take 10 MB together.
 static inline CURLMcode tile_curl_limit_connections(CURLM *multi, long count) {
     curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, count);
+    curl_multi_setopt(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, 32L);
     return curl_multi_setopt(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, count);
 }
 // A transfer that has ended, with its result; NULL if there is none.

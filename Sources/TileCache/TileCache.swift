@@ -34,8 +34,9 @@ public final class TileCache: Sendable {
         /// minute. Default: 0.5 s.
         public var retryDelay = Duration.milliseconds(500)
         /// Duration after which a load counts as stuck, 1 ms or more. Default: 10 s. Another worker then replaces its
-        /// worker. The load continues, and its tile is accepted when it arrives. If all workers are busy and
-        /// another layer that misses tiles has none, that happens after a tenth of this time.
+        /// worker; if it is a request, another request takes its place. The load continues, and its tile is accepted when
+        /// it arrives. If all workers are busy and another layer that misses tiles has neither a worker nor a request in
+        /// flight, a worker is replaced after a tenth of this time.
         public var stuckLoadTime = Duration.seconds(10)
         /// Duration after which a call of ``TileView/onTilesReady`` counts as slow, 0 or more. Default: 0.1 s.
         public var slowCallbackTime = Duration.milliseconds(100)

@@ -1,7 +1,8 @@
 extension TileLayer {
-    /// Loads in flight of an asynchronous source, and how many may be; the latter follows the times of the loads if the
-    /// source's ``TileSource/loadsInFlight`` are automatic. Of a blocking source: its loads, and the cache's workers.
-    /// 0 and 0 once the layer is removed.
+    /// The layer's loads in flight without stuck ones, and the most that may be: 0 or more each.
+    ///
+    /// The most are those of the source's ``TileSource/loadsInFlight`` at present. For a blocking source they are the cache's
+    /// workers. Both are 0 once the layer is removed.
     public var loadsInFlight: (now: Int, most: Int) {
         core.read { state in
             guard state.has(id) else { return (0, 0) }

@@ -114,6 +114,8 @@ final class HTTPFetch {
         tile_curl_set_text(easy, CURLOPT_URL, target)
         tile_curl_set_text(easy, CURLOPT_USERAGENT, "TileCache")
         tile_curl_set_long(easy, CURLOPT_NOSIGNAL, 1)
+        // A proxy's answer to CONNECT says nothing of the server.
+        tile_curl_set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         // Plain HTTP knows no version before its first answer: each transfer would wait for the one before.
         let mayShare = target.lowercased().hasPrefix("https:") && !origin.habits.isSerial
         tile_curl_share_connections(easy, mayShare ? 1 : 0)
@@ -202,7 +204,8 @@ final class HTTPFetch {
         }
         if result == CURLE_OK || result == CURLE_WRITE_ERROR { return .answered }
         guard case .failed(_, _, mayPass: true, _) = end, tile_curl_has_sent(transfer) == 0 else { return .unknown }
-        return .unreachable
+        // A stream that was not sent may have waited for others on a connection that is there.
+        return origin.habits.isMultiplexed && tile_curl_used(transfer).connections == 0 ? .unknown : .unreachable
     }
 
     private func transferEnd(_ result: CURLcode, _ options: HTTPTileOptions) -> FetchEnd {
@@ -241,9 +244,10 @@ final class HTTPFetch {
         case CURLE_PEER_FAILED_VERIFICATION where said.pointee != 0:
             return .failed(.connection, message: String(cString: said), mayPass: true)
         case CURLE_OPERATION_TIMEDOUT: return .failed(.timeOut, message: reason, mayPass: true)
-        case CURLE_PARTIAL_FILE: return .failed(.truncated, message: reason, mayPass: true)
-        // The connection ended between two chunks, or while a byte was expected: truncated if there was any byte.
-        case CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_HTTP2_STREAM:
+        case CURLE_PARTIAL_FILE where hasHeaders: return .failed(.truncated, message: reason, mayPass: true)
+        // The connection ended between two chunks, or while a byte was expected: truncated if there was any byte. Streams of
+        // a connection that has ended count as partial files, also before their first byte.
+        case CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING, CURLE_HTTP2, CURLE_HTTP2_STREAM:
             return .failed(body.isEmpty ? .connection : .truncated, message: reason, mayPass: true)
         // libcurl itself refuses a line of more than 100 KiB: as CURLE_TOO_LARGE, which is 100, from 8.6 on.
         case CURLE_OUT_OF_MEMORY where otherBytes > 0 && !hasHeaders, CURLcode(rawValue: 100) where !hasHeaders:
@@ -372,7 +376,8 @@ final class HTTPFetch {
         // A new status line: headers restart after an interim answer.
         if line.starts(with: "HTTP/".utf8) {
             let isMultiplexed = line.starts(with: "HTTP/2".utf8)
-            origin.learn { $0.note(isMultiplexed: isMultiplexed) }
+            // The target of a redirection is another server.
+            if redirections == 0 { origin.learn { $0.note(isMultiplexed: isMultiplexed) } }
             (answer, headerLine, hasHeaders) = (HTTPCacheHeaders(), [], false)
         } else if hasHeaders {
             return true

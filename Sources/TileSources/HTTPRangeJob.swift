@@ -85,12 +85,14 @@ final class HTTPRangeJob: HTTPJob {
         }
         guard isNew else { return true }
         var refused: Set<Int> = []
-        for (read, client) in zip(group.reads, clients) where !client.hold(isHeld ? read.range.count : 0) {
-            // A cancelled read no longer counts.
-            if ranges.isWaiting(read.id) { refused.insert(read.id) }
+        // Reads that were cancelled no longer count, and those that have ended count for themselves.
+        for (read, client) in zip(group.reads, clients) where ranges.isWaiting(read.id) {
+            if !client.hold(isHeld ? read.range.count : 0), ranges.isWaiting(read.id) { refused.insert(read.id) }
         }
         guard !refused.isEmpty else { return true }
-        for (read, client) in zip(group.reads, clients) where !refused.contains(read.id) { _ = client.hold(0) }
+        for (read, client) in zip(group.reads, clients) where !refused.contains(read.id) && ranges.isWaiting(read.id) {
+            _ = client.hold(0)
+        }
         state.withLock { state in
             state.isHeld = false
             state.refused = refused
@@ -101,18 +103,24 @@ final class HTTPRangeJob: HTTPJob {
     func wants(_ answer: HTTPAnswerHead) -> Bool {
         let question = state.withLock { $0.question }
         let verdict = RangeRule.verdict(answer, to: question, isWhole: false)
+        if case .refused = verdict {
+            state.withLock { $0.isPart = false }
+            return false
+        }
         let isFirst = state.withLock { state -> Bool in
             if case .part = verdict { state.isPart = question.pin != nil } else { state.isPart = false }
             defer { state.isFirst = false }
             return state.isFirst
         }
-        if case .refused = verdict { return false }
         if isFirst { ranges.note(latency: HTTPRanges.now - begun) }
         return true
     }
 
     func came(_ body: [UInt8]) {
-        if group.reads.count > 1, state.withLock({ $0.isPart }) { ranges.deliver(group, from: body) }
+        guard group.reads.count > 1, state.withLock({ $0.isPart }) else { return }
+        let isAwaited = ranges.deliver(group, from: body)
+        // The others were cancelled meanwhile.
+        if !isAwaited, body.count < group.range.count { giveUp() }
     }
 
     func end(_ answer: HTTPAnswerHead, _ options: HTTPTileOptions) -> FetchEnd {

@@ -50,6 +50,7 @@ final class HTTPRanges: Sendable {
     let address: String
     private let options: HTTPTileOptions
     private let engine: HTTPEngine
+    private let origin: Origin
     private let counter: SourceCounter
     private let queues = DecodeQueues()
     /// That of waits for further reads.
@@ -65,6 +66,7 @@ final class HTTPRanges: Sendable {
     ) {
         guard let engine = HTTPEngine(options, counter: counter, wallClock: wallClockSeconds) else { return nil }
         (self.address, self.options, self.engine, self.counter) = (address, options, engine, counter)
+        origin = Origin.of(address)
         state = Lock(State(gathering: gathering))
     }
 
@@ -159,14 +161,18 @@ final class HTTPRanges: Sendable {
     /// Notes when the first bytes of an answer have come.
     func note(latency: Int64) { state.withLock { $0.gathering.note(latency: latency) } }
 
+    /// Maximum requests at a time over HTTP/2, where they need no connections of their own.
+    private static let mostStreams = 16
+
     /// Sends requests as long as there are reads that wait for no others, and free connections. What waits for its next
     /// attempt has none: needed reads go on, others wait with it, since the server has asked for fewer.
     private func begin() {
+        let most = origin.habits.isMultiplexed ? max(Self.mostStreams, options.connections) : options.connections
         while true {
             let job = state.withLock { state -> HTTPRangeJob? in
                 guard state.gathering.isOver(now: Self.now) else { return nil }
-                let isFree = state.jobs.count < options.connections
-                let hasSpare = state.jobs.count - state.resting.count < options.connections
+                let isFree = state.jobs.count < most
+                let hasSpare = state.jobs.count - state.resting.count < most
                 guard isFree || (hasSpare && state.queue.hasDemand), let group = state.queue.next() else { return nil }
                 let waiters = group.reads.compactMap { state.waiters[$0.id] }
                 let least = waiters.map(\.least).max() ?? 1
@@ -220,19 +226,22 @@ final class HTTPRanges: Sendable {
     /// Delivers those reads of a group whose bytes have come.
     ///
     /// - Parameter body: The answer so far, from the group's first byte on.
-    func deliver(_ group: RangeQueue.Group, from body: [UInt8]) {
+    /// - Returns: Whether others of them still wait.
+    func deliver(_ group: RangeQueue.Group, from body: [UInt8]) -> Bool {
         let come = group.range.lowerBound..<group.range.lowerBound + body.count
-        let ended = state.withLock { state -> [Ended] in
+        let (ended, isAwaited) = state.withLock { state -> ([Ended], Bool) in
             // The first answer of a file is judged as a whole.
-            guard state.pin != nil, !state.isChanged else { return [] }
-            return group.reads.filter { $0.range.upperBound <= come.upperBound }.compactMap { read in
+            guard state.pin != nil, !state.isChanged else { return ([], true) }
+            let ended: [Ended] = group.reads.filter { $0.range.upperBound <= come.upperBound }.compactMap { read in
                 state.waiters.removeValue(forKey: read.id).map { (read, $0) }
             }
+            return (ended, group.reads.contains { state.waiters[$0.id] != nil })
         }
         for (read, waiter) in ended {
             let part = RangeEnd.bytes(.received(body)).part(read.range, of: come)
             queues.next.async { waiter.then(part) }
         }
+        return isAwaited
     }
 
     /// Ends a request, which delivered its group's bytes, or the first part of them if the file is shorter.

@@ -8,8 +8,8 @@ public struct HTTPTileOptions: Hashable, Sendable {
     /// alone: other sources know theirs. Nothing beside it is requested.
     public var bounds: MapBounds?
     /// Concurrent connections, 1...64. Default: 6. Each has one request at a time, and further requests wait; those that a
-    /// view needs start first. With HTTP/2 (`https`, if the server agrees) all requests share one connection, and more are
-    /// opened only if the server limits its streams.
+    /// view needs start first. With HTTP/2 (`https`, if the server agrees) the requests to one server share a connection. More
+    /// connections are opened only if the server limits its streams, or for more than 32 requests at a time.
     public var connections: Int
     /// Maximum time to connect, 1 ms to an hour. Default: 5 s.
     public var connectTimeout: Duration

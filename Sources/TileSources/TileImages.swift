@@ -80,8 +80,9 @@ struct TileImages: Sendable {
     /// Decodes an image into a tile. A transparent image of another size than the tile's makes a transparent tile, as one
     /// of the tile's size does.
     ///
-    /// A whole image is decoded where its pixels stay, unless they are grey. Otherwise it needs a row of the image, a few if
-    /// it is scaled, and, for formats that cannot be decoded by rows, 8 bytes a pixel.
+    /// A whole image is decoded where its pixels stay, unless they are grey. A lossless WebP still takes 4 bytes a pixel,
+    /// and a progressive JPEG its coefficients. Other images take a row, a few rows if they are scaled, and 8 bytes a pixel
+    /// if their format cannot be decoded by rows.
     ///
     /// - Returns: The image's width if it was scaled; otherwise `nil`.
     @discardableResult

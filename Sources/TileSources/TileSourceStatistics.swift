@@ -56,7 +56,7 @@ public struct TileSourceStatistics: Hashable, Sendable, CustomStringConvertible 
     public var cancelled = 0
     /// Connections opened for HTTP, or tried. Those that are used again do not count again.
     public var connections = 0
-    /// HTTP requests that shared a connection with others, in streams of HTTP/2.
+    /// HTTP requests that were sent as streams of HTTP/2.
     public var streams = 0
     /// HTTP requests broken off after they were sent, because nobody waited for their answers any more. Each has closed its
     /// connection, or reset its stream of HTTP/2.

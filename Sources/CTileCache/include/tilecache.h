@@ -261,8 +261,9 @@ typedef struct tilecache_configuration {
      *  minute. Default: 0.5 s. */
     int64_t retry_delay;
     /** Duration after which a load counts as stuck, in nanoseconds, 1 ms or more. Another worker then replaces its
-     *  worker. The load continues, and its tile is accepted when it arrives. After a tenth of that time one does, if all
-     *  workers are taken and another layer misses tiles and has none. Default: 10 s. */
+     *  worker; if it is a request, another request takes its place. The load continues, and its tile is accepted when it
+     *  arrives. After a tenth of that time a worker is replaced, if all are taken and another layer misses tiles and has
+     *  neither a worker nor a request in flight. Default: 10 s. */
     int64_t stuck_load_time;
     /** Duration after which a tiles-ready callback counts as slow, in nanoseconds, 0 or more. Default: 0.1 s. */
     int64_t slow_callback_time;
@@ -540,8 +541,8 @@ typedef struct tilecache_source {
     /** Decodes encoded bytes that the source has passed. Called on worker threads, several at a time. Default: NULL,
      *  the source passes none. */
     tilecache_decode_function decode;
-    /** Requests that the source can use at a time, 1 to 255. Default: 0, as many as make its loads faster, 4 to 64. Not
-     *  for `load`, whose calls occupy workers. */
+    /** Requests that the source can use at a time, 1 to 255. Those that are stuck do not count, up to as many again.
+     *  Default: 0, as many as make its loads faster, 4 to 64. Not for `load`, whose calls occupy workers. */
     int32_t requests;
     /** Ignored. */
     int32_t reserved;

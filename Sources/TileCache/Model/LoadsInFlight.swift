@@ -2,8 +2,8 @@
 public enum LoadsInFlight: Hashable, Sendable {
     /// A number of loads, 1...255.
     case fixed(Int)
-    /// As many as the way to the source is faster with, within a range of 1...255. It begins with eight, and follows the
-    /// times of the loads.
+    /// As many as the way to the source is faster with, within a range of 1...255. The number begins with eight, or with
+    /// the number of the range that is nearest, and follows the times of the loads.
     case automatic(ClosedRange<Int>)
 
     /// As many as the way is faster with, from 4 to 64.
@@ -21,7 +21,8 @@ public enum LoadsInFlight: Hashable, Sendable {
     var problem: String? {
         let range = range
         guard range.lowerBound < 1 || range.upperBound > 255 else { return nil }
-        let text = range.count == 1 ? "\(range.lowerBound)" : "\(range.lowerBound) to \(range.upperBound)"
+        let (least, most) = (range.lowerBound, range.upperBound)
+        let text = least == most ? "\(least)" : "\(least) to \(most)"
         return "1 to 255 loads in flight were expected, not \(text)"
     }
 }

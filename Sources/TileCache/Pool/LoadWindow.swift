@@ -17,7 +17,7 @@ struct LoadWindow: Sendable {
 
     /// Size at first.
     static let firstSize = 8.0
-    /// Loads in flight of a way without others.
+    /// Loads in flight at which a way counts as empty.
     private static let alone = 2.0
     /// Time at the window's size, relative to that of a load alone, at which the window keeps its size.
     private static let tolerance = 1.6
@@ -63,7 +63,7 @@ struct LoadWindow: Sendable {
         count -= 1
         guard isAnswer, now > flight.started else { return }
         let time = (Double(now) - Double(flight.started)) / 1e9
-        learn(time: time, others: (area - flight.area) / time)
+        learn(time: time, inFlight: (area - flight.area) / time)
     }
 
     private mutating func advance(to now: Int64) {
@@ -73,11 +73,11 @@ struct LoadWindow: Sendable {
     }
 
     /// Learns from the time of a load, and the mean number of loads in flight meanwhile, itself included.
-    private mutating func learn(time: Double, others: Double) {
-        line.add(others, time, memory: 1 - 1 / (Self.memory * size))
+    private mutating func learn(time: Double, inFlight: Double) {
+        line.add(inFlight, time, memory: 1 - 1 / (Self.memory * size))
         if line.hasSlope { isProbingDown = false }
         // With fewer in flight the size does not matter.
-        guard others > size / 2 else { return }
+        guard inFlight > size / 2 else { return }
         size = min(max(size + change, range.lowerBound), range.upperBound)
         if size == range.upperBound { isProbingDown = true }
         if size < Self.leastProbe * range.upperBound { isProbingDown = false }

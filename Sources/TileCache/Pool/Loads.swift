@@ -29,10 +29,12 @@ struct Load: Sendable {
     var heldBytes = 0
     /// Payload that the source has handed over.
     var encoded = ColdForm.none
-    /// Whether it counts as hanging, and its worker, if it has one, was replaced.
+    /// Whether it counts as hanging, or its worker was lent. Its worker, if it has one, was replaced.
     fileprivate(set) var isWrittenOff = false
     /// Whether its worker was lent to another layer: the load does not count as stuck.
     var isLent = false
+    /// Whether it was cancelled, hanging, so that a needed tile loads in its place.
+    var isSuperseded = false
     /// Pages refused in addition to its slot.
     var refusedPages: UInt16?
 
@@ -121,7 +123,7 @@ struct Loads {
         if load.isWrittenOff { replacedCount -= 1 } else { workerCount -= 1 }
     }
 
-    /// Marks a load as written off: the worker that it occupies is replaced.
+    /// Marks a load as written off: the worker that it occupies, if any, is replaced.
     mutating func writeOff(_ id: LoadID) {
         guard let load = self[id] else { return }
         if load.hasWorker { (workerCount, replacedCount) = (workerCount - 1, replacedCount + 1) }
@@ -130,6 +132,11 @@ struct Loads {
         writtenOffCount += 1
     }
 
-    /// Start of the oldest load that was not written off.
+    /// Whether some occupy no worker, and have not been written off.
+    var haveFlights: Bool { busyCount > workerCount }
+    /// Start of the oldest load that was not written off, and of the oldest one of them that occupies a worker.
     var oldestStart: Int64? { all.lazy.filter { !$0.load.isWrittenOff }.map(\.load.started).min() }
+    var oldestCall: Int64? {
+        all.lazy.filter { !$0.load.isWrittenOff && $0.load.hasWorker }.map(\.load.started).min()
+    }
 }

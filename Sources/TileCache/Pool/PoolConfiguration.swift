@@ -19,9 +19,10 @@ struct PoolConfiguration: Sendable {
     var compressedShare: Double?
     /// Whether tables and scratch memory do not count. A limit given in tiles means that many tiles.
     var grantsBookkeeping = false
-    /// Maximum concurrent loads.
+    /// Number of workers: of loads in flight, apart from those in the windows of layers.
     var workers = 4
-    /// Maximum loads in flight, and hanging decoders, of a layer with hanging ones: as many as workers, at least two.
+    /// Maximum loads that occupy workers, and hanging decoders, of a layer with hanging ones: as many as workers, at least
+    /// two.
     ///
     /// With one, a single hanging tile would keep the others of its layer from ever being loaded.
     var mostOfHangingLayer: Int { max(workers, 2) }

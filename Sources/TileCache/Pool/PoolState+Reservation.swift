@@ -33,7 +33,12 @@ extension PoolState {
         let refused = refusedBytes(of: number)
         guard case .granted(let slot) = room, refused > 0 else { return room }
         let beside = makeBytes(refused, worth: worth, layer: layer)
-        if !beside.isGranted { release(slot: slot, ofLayer: layer) }
+        if !beside.isGranted {
+            // Its memory may be decommitted in this hold.
+            let slotClass = layers[layer].slotClass
+            effects.fresh.removeAll { $0.slotClass == slotClass && $0.number == slot.number }
+            release(slot: slot, ofLayer: layer)
+        }
         return beside.map { slot }
     }
 

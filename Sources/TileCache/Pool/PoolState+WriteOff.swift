@@ -1,7 +1,8 @@
-/// Loads whose source does not answer: each occupies one worker, or one place in its layer's window, no more.
+/// Loads whose source does not answer.
 extension PoolState {
-    /// Writes off loads that began before a time. They go on, keep their reservations and may still land; such a layer
-    /// has at most as many loads in flight as there are workers, or two, or as its window has places.
+    /// Writes off loads that began before a time. They go on, keep their reservations and may still land. Such a layer has
+    /// at most as many hanging calls as there are workers, or two, and at most as many hanging requests as its window has
+    /// places.
     ///
     /// - Parameters:
     ///   - limit: Maximum number of workers to replace.
@@ -11,7 +12,7 @@ extension PoolState {
         var count = 0
         for (id, load) in loads.all where !load.isWrittenOff && load.started < time {
             guard count < limit || !load.hasWorker else { continue }
-            guard writeOff(id, now: now) else { break }
+            guard writeOff(id, now: now) else { continue }
             if load.hasWorker { count += 1 }
         }
         return count
@@ -85,13 +86,15 @@ extension PoolState {
     /// The plan may wish for their tiles for as long as the views are at rest, and would keep the needed one waiting.
     mutating func supersedeLoads(ofLayer layer: Int) {
         let hanging = loads.all.filter { table[$0.load.entry].key.layer == layer && isSupersedable($0.load) }.map(\.id)
-        if !hanging.isEmpty, !hasAllItsLoads(layer: layer, without: hanging) { effects.superseded += hanging }
+        guard !hanging.isEmpty, !hasAllItsLoads(layer: layer, without: hanging) else { return }
+        effects.superseded += hanging
+        for id in hanging { loads.change(id) { $0.isSuperseded = true } }
     }
 
     /// Whether a load hangs without a worker, and nobody waits for its tile.
     private func isSupersedable(_ load: Load) -> Bool {
         let entry = table[load.entry]
-        guard load.isWrittenOff, !load.hasWorker, !entry.isKept else { return false }
+        guard load.isWrittenOff, !load.isLent, !load.hasWorker, !load.isSuperseded, !entry.isKept else { return false }
         return !isPlanned(entry.key, for: .demand, .fallback, .pin)
     }
 

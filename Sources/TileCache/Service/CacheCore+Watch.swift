@@ -23,9 +23,9 @@ extension CacheCore {
                 }
             }
             state.workers.replace(loads + decodes.count)
-            // Without spare workers nothing can be done for the next one.
+            // Without spare workers nothing can be done for the next call, but for the next request.
             let oldest = [state.pool.loads.oldestStart, state.workers.oldestDecode].compactMap { $0 }.min()
-            if !state.workers.spare.isEmpty, let oldest {
+            if !state.workers.spare.isEmpty || state.pool.loads.haveFlights, let oldest {
                 // The limit may have no room to replace it. That does not change within a millisecond.
                 let due = oldest + limit
                 _ = state.due.askWatch(at: due < now ? now + limit : due)
@@ -35,8 +35,9 @@ extension CacheCore {
             }
             // Layers may have places in their windows again.
             state.effects.wakes = .max
-            // The next plan wakes the workers.
+            // What was passed by since its layer had all its loads needs another plan.
             if loads + decodes.count > 0 { state.pool.noteDemand() }
+            if state.pool.queue.rest <= 0 { state.settleRoom() }
         }
     }
 

@@ -229,6 +229,11 @@ extension CacheCore {
             let started = notes?.now.asked ?? load?.started ?? now
             state.end(ticket, result, took: now - started, now: now, validity: validity)
             state.effects.wakes = max(state.effects.wakes, 1)
+            // Otherwise the worker that continues does that.
+            if state.pool.queue.rest <= 0 {
+                state.settleLack(now: now)
+                state.settleRoom()
+            }
             if let worker = state.workers.endRequest(of: ticket.load) {
                 // The worker continues once the source returns. If it does not, a spare one takes its place.
                 let isReplaced = load?.isWrittenOff ?? false

@@ -256,7 +256,7 @@ struct CoreState: ~Copyable {
     /// Schedules a check for stuck calls of sources, unless one is due.
     mutating func watch(at time: Int64) {
         let isWorthIt = pool.loads.busyCount > 0 || workers.oldestDecode != nil
-        guard !due.isWatched, !isShutDown, isWorthIt, !workers.spare.isEmpty else { return }
+        guard !due.isWatched, !isShutDown, isWorthIt, !workers.spare.isEmpty || pool.loads.haveFlights else { return }
         if due.askWatch(at: time) { effects.setsTimer = true }
     }
 
@@ -264,7 +264,7 @@ struct CoreState: ~Copyable {
     ///
     /// - Parameter wait: Least time until then. Default: 0.
     mutating func watchStarvedLayers(at now: Int64, lendingAfter time: Int64, atLeast wait: Int64 = 0) {
-        guard !workers.spare.isEmpty, let oldest = pool.loads.oldestStart, pool.hasStarvedLayer(at: now) else { return }
+        guard !workers.spare.isEmpty, let oldest = pool.loads.oldestCall, pool.hasStarvedLayer(at: now) else { return }
         if due.askWatch(by: max(oldest + time, now + wait) + 1) { effects.setsTimer = true }
     }
 }

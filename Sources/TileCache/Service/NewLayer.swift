@@ -22,11 +22,11 @@ struct NewLayer {
     /// Codecs for its tiles; empty if there are some.
     let codecs: [Transferred<TileCodec>]
 
-    /// Bytes of its tables.
+    /// Bytes of its tables, with those of loads that hang beside as many in flight.
     var tableBytes: Int {
         LayerRecord.byteCount(of: pyramid) + (synthesis?.spare.byteCount ?? 0)
             + (tiers == nil ? 0 : LayerTiers.byteCount(of: pyramid)) + (options.profile?.byteCount ?? 0)
-            + (loadsInFlight?.range.upperBound ?? 0) * MemoryLayout<Load?>.stride
+            + 2 * (loadsInFlight?.range.upperBound ?? 0) * MemoryLayout<Load?>.stride
     }
 
     /// Bytes in the ledger, apart from its tiles.

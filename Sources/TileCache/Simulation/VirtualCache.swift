@@ -171,7 +171,9 @@ package final class VirtualCache {
         cancelUnwanted(now: now)
         startJobs(now: now)
         let mayReplan = pool.layers.haveAllowances || pool.hasExpiries
-        replanAt = mayReplan ? min(pool.takeEffects().replanAt, nextExpiry) : .max
+        // The others are for memory, which a virtual cache does not have.
+        let effects = pool.takeEffects()
+        replanAt = mayReplan ? min(effects.replanAt, nextExpiry) : .max
         isSettled =
             isPlanSettled && skipsSettledFrames && views.count == 1 && !hasMoved && coverage.missingTiles == 0
             && work.count == 0 && changes == self.changes && pool.counters.isUnchanged(since: counters)

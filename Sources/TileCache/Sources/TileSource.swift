@@ -31,6 +31,9 @@ public enum TileFailure: Error, Hashable, Sendable {
 public protocol TileSource: Sendable {
     /// How many requests the source can use at a time. Read once, when a layer is added. Default:
     /// ``LoadsInFlight/standard``.
+    ///
+    /// Loads that the layer's stores answer count too. Requests that are stuck
+    /// (``TileCache/TileCache/Configuration/stuckLoadTime``) do not, up to as many again.
     var loadsInFlight: LoadsInFlight { get }
 
     /// Starts to fetch a tile; `request` must be completed exactly once.
