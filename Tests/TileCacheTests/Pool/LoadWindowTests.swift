@@ -194,6 +194,7 @@ import Testing
     @Test(arguments: [
         ("7", LoadsInFlight.fixed(7)), ("auto", .standard), ("auto:2-9", .automatic(2...9)), ("0", nil), ("256", nil),
         ("auto:9-2", nil), ("auto:0-4", nil), ("auto:4-256", nil), ("auto:4", nil), ("", nil), ("many", nil),
+        ("auto:0-9223372036854775807", nil), ("auto:-9223372036854775808-9", nil),
     ])
     func textsOfNumbers(text: String, expected: LoadsInFlight?) {
         #expect(LoadsInFlight(text) == expected)

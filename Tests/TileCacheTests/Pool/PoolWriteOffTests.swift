@@ -84,6 +84,27 @@ import Testing
         #expect(small.beginLoad()?.key == key(3, layer: layer))
     }
 
+    /// Two calls of a source hang, as many as its layer may have. The tiles that are passed by are planned again as soon as
+    /// one returns, though its request goes on.
+    @Test func aCallThatReturnsIsWorthAPlan() {
+        let small = TilePool(tiles: 32) { $0.workers = 2 }
+        let layer = small.pool.addLayer(tileBytes: TilePool.tileBytes, reservesLate: true, loadsInFlight: .fixed(8))
+        let needed = (0..<3).map { small.demand(key($0, layer: layer)) }
+        small.install(needed)
+        let stuck = (0..<2).compactMap { _ in small.beginLoad() }
+        small.now += 1000
+        let replaced = small.pool.writeOffLoads(startedBefore: small.now, atMost: 2, now: small.now)
+        #expect(replaced == 2)
+        small.install(needed)
+        #expect(small.beginLoad() == nil)
+        _ = small.pool.takeDemand()
+        small.pool.releaseWorker(of: stuck[0], at: small.now)
+        let isDemanded = small.pool.takeDemand()
+        #expect(isDemanded && small.pool.takeEffects().lateWorkers == 1)
+        small.install(needed)
+        #expect(small.beginLoad()?.key == key(2, layer: layer))
+    }
+
     /// Two needed tiles hang, as many as their layer may load: the end of another layer's prefetch makes no place.
     @Test func prefetchesThatHangGoOnIfTheirEndWouldNotHelp() {
         let small = TilePool(tiles: 32) {
