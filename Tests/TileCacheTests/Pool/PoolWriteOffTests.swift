@@ -100,7 +100,8 @@ import Testing
         _ = small.pool.takeDemand()
         small.pool.releaseWorker(of: stuck[0], at: small.now)
         let isDemanded = small.pool.takeDemand()
-        #expect(isDemanded && small.pool.takeEffects().lateWorkers == 1)
+        let late = small.pool.takeEffects().lateWorkers
+        #expect(isDemanded && late == 1)
         small.install(needed)
         #expect(small.beginLoad()?.key == key(2, layer: layer))
     }
