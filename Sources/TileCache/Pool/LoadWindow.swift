@@ -19,8 +19,9 @@ struct LoadWindow: Sendable {
     static let firstSize = 8.0
     /// Loads in flight at which a way counts as empty.
     private static let alone = 2.0
-    /// Time at the window's size, relative to that of a load alone, at which the window keeps its size.
-    private static let tolerance = 1.6
+    /// Time at the window's size, relative to that of a load alone, at which the window keeps its size. A way whose
+    /// transfers take as long as its round trip is full.
+    private static let tolerance = 2.0
     /// What the window shrinks to at most in the time of a load, relative to its size.
     private static let leastGradient = 0.5
     /// Size down to which a window of the most loads varies, relative to that number.
