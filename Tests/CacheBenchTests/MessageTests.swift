@@ -148,12 +148,12 @@ struct MessageTests {
         Line(
             words: "zoomout --full-resolution-only --memory-limit 260KiB",
             code: 2,
-            says: ["--memory-limit 260KiB: invalid layer: ", "take 266560 bytes, more than the limit"]
+            says: ["--memory-limit 260KiB: invalid layer: ", "take 266656 bytes, more than the limit"]
         ),
         Line(
             words: "replay --tile-size 16 --memory-limit 4KiB",
             code: 2,
-            says: ["--memory-limit 4KiB: invalid layer: ", "take 4416 bytes, more than the limit"]
+            says: ["--memory-limit 4KiB: invalid layer: ", "take 4512 bytes, more than the limit"]
         ),
         Line(words: "tune --tile-size 16 --budgets 4KiB", code: 2, says: ["--budgets 4KiB: invalid layer: "]),
         Line(words: "tune --budgets 1KiB", code: 2, says: ["--budgets 1KiB holds no tile"]),

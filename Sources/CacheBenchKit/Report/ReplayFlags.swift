@@ -33,7 +33,7 @@ enum ReplayFlags {
             }
         }
         add("prefetch", "eviction", "effort", "prefetchAllowance", "requestsPerMinute", "bytesPerMinute")
-        add("without", "profile", "learn", "workers")
+        add("without", "profile", "learn", "workers", "inFlight")
         add("loadLatencyMilliseconds", flag: "load-latency", unit: "ms")
         add("loadTimes", "cost", "source", "maximumZoom")
         add("imageMemoryLimit", unit: "B")
