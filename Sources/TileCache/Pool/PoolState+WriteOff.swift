@@ -41,8 +41,10 @@ extension PoolState {
         loads.change(id) { $0.started = time }
     }
 
-    /// Counts a hanging decoder of a layer.
-    mutating func noteStuckDecode(ofLayer layer: Int) { layers.change(layer) { $0.stuckDecodes += 1 } }
+    /// Counts a hanging decoder of a layer, or a request that has been answered and hangs.
+    mutating func noteStuckCall(ofLayer layer: Int, isRequest: Bool) {
+        layers.change(layer) { if isRequest { $0.stuckRequests += 1 } else { $0.stuckDecodes += 1 } }
+    }
 
     mutating func endStuckDecode(ofLayer layer: Int) {
         layers.change(layer) { $0.stuckDecodes -= 1 }
@@ -51,9 +53,6 @@ extension PoolState {
 
     /// Notes that a layer's source has answered a request and has not returned. The layer's index is not reused before.
     mutating func beginAnswered(ofLayer layer: Int) { layers.change(layer) { $0.answeredRequests += 1 } }
-
-    /// Counts such a request as hanging.
-    mutating func noteStuckRequest(ofLayer layer: Int) { layers.change(layer) { $0.stuckRequests += 1 } }
 
     mutating func endAnswered(ofLayer layer: Int, isReplaced: Bool) {
         layers.change(layer) {

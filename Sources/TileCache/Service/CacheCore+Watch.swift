@@ -16,11 +16,7 @@ extension CacheCore {
             let loads = stuck + lent
             let decodes = state.workers.replaceDecodes(startedBefore: now - limit, atMost: spare - loads)
             for decode in decodes {
-                if decode.isRequest {
-                    state.pool.noteStuckRequest(ofLayer: decode.layer)
-                } else {
-                    state.pool.noteStuckDecode(ofLayer: decode.layer)
-                }
+                state.pool.noteStuckCall(ofLayer: decode.layer, isRequest: decode.isRequest)
             }
             state.workers.replace(loads + decodes.count)
             // Without spare workers nothing can be done for the next call, but for the next request.
@@ -37,7 +33,7 @@ extension CacheCore {
             state.effects.wakes = .max
             // What was passed by since its layer had all its loads needs another plan.
             if loads + decodes.count > 0 { state.pool.noteDemand() }
-            if state.pool.queue.rest <= 0 { state.settleRoom() }
+            state.settleIfDone(now: now)
         }
     }
 

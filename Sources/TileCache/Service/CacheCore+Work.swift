@@ -229,17 +229,13 @@ extension CacheCore {
             let started = notes?.now.asked ?? load?.started ?? now
             state.end(ticket, result, took: now - started, now: now, validity: validity)
             state.effects.wakes = max(state.effects.wakes, 1)
-            // Otherwise the worker that continues does that.
-            if state.pool.queue.rest <= 0 {
-                state.settleLack(now: now)
-                state.settleRoom()
-            }
+            state.settleIfDone(now: now)
             if let worker = state.workers.endRequest(of: ticket.load) {
                 // The worker continues once the source returns. If it does not, a spare one takes its place.
                 let isReplaced = load?.isWrittenOff ?? false
                 state.workers.noteAnswer(worker, layer: ticket.key.layer, isReplaced: isReplaced)
                 state.pool.beginAnswered(ofLayer: ticket.key.layer)
-                if isReplaced { state.pool.noteStuckRequest(ofLayer: ticket.key.layer) }
+                if isReplaced { state.pool.noteStuckCall(ofLayer: ticket.key.layer, isRequest: true) }
                 state.watch(at: now + stuckLoadTime)
             }
             return notes.flatMap { state.queueSave(ticket, result, took: now - started, $0, from: nil) }

@@ -90,6 +90,13 @@ extension CoreState {
         if pool.queue.lacksRoomForNeeds { askForRoom() } else { returnRoom() }
     }
 
+    /// Settles what nothing under way decides about, if no worker is going to: the plan has nothing left for one.
+    mutating func settleIfDone(now: Int64) {
+        guard pool.queue.rest <= 0 else { return }
+        settleLack(now: now)
+        settleRoom()
+    }
+
     /// Calls the handlers of views whose next frame may lease less.
     private mutating func askForRoom() {
         for place in views.indices where views[place]?.takesRoom(in: pool) == true { callBack(view: place) }
