@@ -251,7 +251,7 @@ extension PoolState {
         if let load = loads[ticket.load], load.serial == ticket.serial { noteWork(load, isOver: true, at: now) }
         if loads.releaseWorker(of: ticket) { effects.lateWorkers += 1 }
         // What was passed by since the layer's calls occupied all workers that it may have.
-        if queue.takeBusy() { noteDemand() }
+        noteBusyOver()
     }
 
     /// Whether the plan has a tile for one of some reasons. Its load may have begun for another one.

@@ -151,6 +151,9 @@ struct PoolState: ~Copyable {
     /// Notes that more, less or something else is wanted than the newest plan knows.
     mutating func noteDemand() { declaredDemands &+= 1 }
 
+    /// Notes that what was passed by, since its layer had all its loads, may begin.
+    mutating func noteBusyOver() { if queue.takeBusy() { noteDemand() } }
+
     /// Whether the demand has changed since it was last taken.
     var hasDemand: Bool { declaredDemands &+ table.demands != takenDemands }
 
@@ -171,7 +174,7 @@ struct PoolState: ~Copyable {
     mutating func noteEnd() {
         ends &+= 1
         // Also of another layer: hanging ones share the spare workers.
-        if queue.takeBusy() { noteDemand() }
+        noteBusyOver()
     }
 
     /// Whether the supply has changed since it was last taken.

@@ -33,7 +33,6 @@ extension CacheCore {
             state.effects.wakes = .max
             // What was passed by since its layer had all its loads needs another plan.
             if loads + decodes.count > 0 { state.pool.noteDemand() }
-            state.settleIfDone(now: now)
         }
     }
 

@@ -85,16 +85,11 @@ extension CoreState {
     }
 
     /// Calls the handlers of views that should lease other fallbacks, if nothing under way decides about the room.
-    mutating func settleRoom() {
-        guard pool.isRoomSettled else { return }
+    ///
+    /// - Parameter isDone: Whether only to do so if the plan has nothing left for a worker, which would do it. Default: false.
+    mutating func settleRoom(ifDone isDone: Bool = false) {
+        guard pool.isRoomSettled, !isDone || pool.queue.rest <= 0 else { return }
         if pool.queue.lacksRoomForNeeds { askForRoom() } else { returnRoom() }
-    }
-
-    /// Settles what nothing under way decides about, if no worker is going to: the plan has nothing left for one.
-    mutating func settleIfDone(now: Int64) {
-        guard pool.queue.rest <= 0 else { return }
-        settleLack(now: now)
-        settleRoom()
     }
 
     /// Calls the handlers of views whose next frame may lease less.

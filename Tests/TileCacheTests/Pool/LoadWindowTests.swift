@@ -103,7 +103,7 @@ import Testing
         for _ in 0..<10 {
             traffic.run(seconds: 1)
             let limit = Double(traffic.window.limit)
-            #expect(limit > 0.6 * holds && limit < 2 * holds + 2, "\(limit) loads where \(holds) fill the way")
+            #expect(limit > 0.6 * holds && limit < 4 * holds + 4, "\(limit) loads where \(holds) fill the way")
         }
     }
 
