@@ -229,7 +229,6 @@ extension CacheCore {
             let started = notes?.now.asked ?? load?.started ?? now
             state.end(ticket, result, took: now - started, now: now, validity: validity)
             state.effects.wakes = max(state.effects.wakes, 1)
-            state.settleRoom(ifDone: true)
             if let worker = state.workers.endRequest(of: ticket.load) {
                 // The worker continues once the source returns. If it does not, a spare one takes its place.
                 let isReplaced = load?.isWrittenOff ?? false

@@ -85,10 +85,8 @@ extension CoreState {
     }
 
     /// Calls the handlers of views that should lease other fallbacks, if nothing under way decides about the room.
-    ///
-    /// - Parameter isDone: Whether only to do so if the plan has nothing left for a worker, which would do it. Default: false.
-    mutating func settleRoom(ifDone isDone: Bool = false) {
-        guard pool.isRoomSettled, !isDone || pool.queue.rest <= 0 else { return }
+    mutating func settleRoom() {
+        guard pool.isRoomSettled else { return }
         if pool.queue.lacksRoomForNeeds { askForRoom() } else { returnRoom() }
     }
 
