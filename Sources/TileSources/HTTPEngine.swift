@@ -4,8 +4,8 @@ import TileCache
 
 /// Event loop that fetches: one thread, and libcurl's multi interface.
 ///
-/// With HTTP/2 any number of transfers share a connection, and libcurl opens another one if the server's limit of streams is
-/// reached. Otherwise each transfer takes a connection, or waits for one: there are at most ``HTTPTileOptions/connections``
+/// With HTTP/2 up to 32 transfers share a connection, and libcurl opens another one for more, or if the server allows fewer
+/// streams. Otherwise each transfer takes a connection, or waits for one: there are at most ``HTTPTileOptions/connections``
 /// of these. Requests beyond that wait here, where those that a view needs start first.
 ///
 /// The loop runs while there are jobs. Each thread that waits in it is one fewer for all queues of the process.
@@ -285,7 +285,7 @@ final class HTTPEngine: @unchecked Sendable {
         }
     }
 
-    /// Cuts off answers that nobody wants, as far as that is worth it.
+    /// Cuts off unwanted answers, as far as that is worth it.
     private func cutOffUnwanted() {
         let now = Self.now
         for fetch in active.values where fetch.isUnwanted && fetch.allowance(now: now) <= 0 {

@@ -13,7 +13,7 @@ extension HTTPFetch {
 
     func isLateStream(_ now: Int64) -> Bool { now >= deadline && isStream }
 
-    /// Milliseconds until the answer is cut off, if nobody wants it; 0 or less if it is to be cut off now.
+    /// Milliseconds until an unwanted answer is cut off; 0 or less if it is to be cut off now.
     func allowance(now: Int64) -> Int64 {
         guard let transfer else { return 0 }
         let sent = tile_curl_used(transfer).sent

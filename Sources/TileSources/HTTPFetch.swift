@@ -25,7 +25,7 @@ final class HTTPFetch {
     private(set) var begun: Int64 = 0
     /// Milliseconds at which something came.
     private(set) var heard: Int64 = 0
-    /// Whether nobody waits for the answer any more. It goes on until it is cut off.
+    /// Whether the job is no longer wanted. The transfer goes on until it is cut off.
     var isUnwanted = false
     private var isConditional = false
     /// Bytes of headers, and of bodies that are not wanted.

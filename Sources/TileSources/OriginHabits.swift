@@ -1,12 +1,13 @@
-/// What requests to an origin usually cost, and whether an answer that nobody wants any more is cut off. Pure: times are
-/// parameters, in milliseconds.
+/// What requests to an origin usually cost, and whether an unwanted answer is cut off. Pure: times are parameters, in
+/// milliseconds.
 ///
 /// An answer is cut off only if what is left of it costs more than what the cut destroys:
 /// - Without HTTP/2, the cut closes a connection. The next request needs another one, with its handshakes, while many
 ///   servers finish the answer all the same. So answers that take no longer than usual are let finish.
 /// - With HTTP/2, the cut resets a stream. It destroys the bytes that have come; the time until the first one costs
 ///   nothing. But servers close connections with many resets (Node above 33 a second after the first 1000, Envoy if half of
-///   500 streams are reset). Resets beyond ``resetsLeft`` count as connections.
+///   500 streams are reset). The budget is one of an origin and a process: resets beyond ``resetsLeft`` count as
+///   connections.
 ///
 /// What an answer that finishes is kept for counts too: the cache takes the tile. Whether anything waits for the connection
 /// does not count: the cache holds back requests of its own, of which the source knows nothing.
@@ -32,7 +33,7 @@ struct OriginHabits {
         var received = 0
         /// Bytes of the body, if the headers say so.
         var expected: Int?
-        /// Whether the whole answer is kept, though nobody waits for it.
+        /// Whether the whole answer is kept, though it is unwanted.
         var isKept = true
     }
 
@@ -79,7 +80,7 @@ struct OriginHabits {
         bytes += (Double(sample.bytes) - bytes) * weight
     }
 
-    /// Time for which an answer that nobody wants may go on, as ``Answer/elapsed``; 0 if it is to be cut off now.
+    /// Time for which an unwanted answer may go on, as ``Answer/elapsed``; 0 if it is to be cut off now.
     func allowance(for answer: Answer) -> Double {
         let handshake = handshake ?? Self.unknownTime
         let received = Double(answer.received)

@@ -58,10 +58,10 @@ public struct TileSourceStatistics: Hashable, Sendable, CustomStringConvertible 
     public var connections = 0
     /// HTTP requests that were sent as streams of HTTP/2.
     public var streams = 0
-    /// HTTP requests broken off after they were sent, because nobody waited for their answers any more. Each has closed its
-    /// connection, or reset its stream of HTTP/2.
+    /// HTTP requests cut off after they were sent, since their tiles were no longer wanted. Each has closed its connection, or
+    /// reset its stream of HTTP/2.
     public var cutOff = 0
-    /// Bytes of answers that came and were thrown away, because nobody waited for them any more.
+    /// Bytes of answers that came and were thrown away, since their tiles were no longer wanted.
     public var cancelledBytes = ByteCount.bytes(0)
     /// Memory of an archive's directories at present. It counts against the cache's limit.
     public var directoryMemory = ByteCount.bytes(0)

@@ -128,7 +128,7 @@ package struct ReplaySourceCounts: Encodable, Hashable, Sendable {
     /// Connections opened or tried, and requests that shared one in streams of HTTP/2.
     package var connections = 0
     package var streams = 0
-    /// Requests broken off after they were sent, and bytes that came and were thrown away, because nobody waited for them.
+    /// Unwanted requests cut off after they were sent, and bytes that came and were thrown away.
     package var cutOff = 0
     package var cancelledBytes = 0
     /// Traces at whose end nothing was on the screen, although the view was where the source has tiles.

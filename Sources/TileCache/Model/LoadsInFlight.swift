@@ -2,11 +2,11 @@
 public enum LoadsInFlight: Hashable, Sendable {
     /// A number of loads, 1...255.
     case fixed(Int)
-    /// As many as the way to the source is faster with, within a range of 1...255. The number begins with eight, or with
+    /// As many as the link to the source can use, within a range of 1...255. The number begins with eight, or with
     /// the number of the range that is nearest, and follows the times of the loads.
     case automatic(ClosedRange<Int>)
 
-    /// As many as the way is faster with, from 4 to 64.
+    /// As many as the link can use, from 4 to 64.
     public static let standard = LoadsInFlight.automatic(4...64)
 
     /// Least and most loads.

@@ -143,7 +143,7 @@ extension PoolState {
     /// - Parameter time: Only of a load that began before.
     /// - Returns: Number of workers to replace, 0 or 1.
     mutating func lendWorker(startedBefore time: Int64, now: Int64) -> Int {
-        let oldest = loads.all.filter { !$0.load.isWrittenOff && $0.load.hasWorker && $0.load.started < time }
+        let oldest = loads.calls.filter { $0.load.started < time }
             .min { ($0.load.started, $0.id) < ($1.load.started, $1.id) }
         guard let oldest, hasStarvedLayer(at: now), writeOff(oldest.id, now: now) else { return 0 }
         loads.change(oldest.id) { $0.isLent = true }

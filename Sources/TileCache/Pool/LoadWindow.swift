@@ -1,12 +1,12 @@
 /// How many loads of an asynchronous source are in flight, and how many may be.
 ///
-/// A way to a source that is not full takes the same time for a load, however many others are in flight. One that is full
-/// takes longer with each further load. A line through the times of the last loads over the mean number in flight tells
+/// A link to a source that is not full takes the same time for a load, however many others are in flight. A full link takes
+/// longer with each further load. A line through the times of the last loads over the mean number in flight tells
 /// both (least squares that forget). The window grows or shrinks by the gradient: the time that the line gives a load with
 /// hardly any other, times a tolerance, divided by the time at the window's size. TCP Vegas compares these two times
-/// (Brakmo, O'Malley, Peterson, "TCP Vegas", SIGCOMM 1994); the tolerance and the least gradient are those of a limiter
-/// of requests (Gradient2 of Netflix' concurrency-limits). That limiter follows the mean time of a long while, which grows
-/// with the queue that it makes; the line does not.
+/// (Brakmo, O'Malley, Peterson, "TCP Vegas", SIGCOMM 1994). A limiter of concurrent requests (Gradient2 of Netflix'
+/// concurrency-limits) has such a tolerance and the same least gradient. That limiter follows the mean time of a long while,
+/// which grows with the queue that it makes; the line does not.
 struct LoadWindow: Sendable {
     /// A load in flight.
     struct Flight: Hashable, Sendable {
@@ -17,9 +17,9 @@ struct LoadWindow: Sendable {
 
     /// Size at first.
     static let firstSize = 8.0
-    /// Loads in flight at which a way counts as empty.
+    /// Loads in flight at which a link counts as empty.
     private static let alone = 2.0
-    /// Time at the window's size, relative to that of a load alone, at which the window keeps its size. A way whose
+    /// Time at the window's size, relative to that of a load alone, at which the window keeps its size. A link whose
     /// transfers take as long as its round trip is full.
     private static let tolerance = 2.0
     /// What the window shrinks to at most in the time of a load, relative to its size.

@@ -83,6 +83,11 @@ struct Loads {
         records.indices.lazy.compactMap { index in records[index].map { (LoadID(number: Int32(index)), $0) } }
     }
 
+    /// Those that occupy a worker and have not been written off.
+    var calls: some Sequence<(id: LoadID, load: Load)> {
+        all.lazy.filter { !$0.load.isWrittenOff && $0.load.hasWorker }
+    }
+
     mutating func begin(_ load: Load, of key: TileKey) -> LoadTicket {
         lastSerial &+= 1
         var load = load
@@ -136,7 +141,5 @@ struct Loads {
     var haveFlights: Bool { busyCount > workerCount }
     /// Start of the oldest load that was not written off, and of the oldest one of them that occupies a worker.
     var oldestStart: Int64? { all.lazy.filter { !$0.load.isWrittenOff }.map(\.load.started).min() }
-    var oldestCall: Int64? {
-        all.lazy.filter { !$0.load.isWrittenOff && $0.load.hasWorker }.map(\.load.started).min()
-    }
+    var oldestCall: Int64? { calls.map(\.load.started).min() }
 }

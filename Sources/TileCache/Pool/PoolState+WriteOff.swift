@@ -80,7 +80,7 @@ extension PoolState {
         return hanging > 0 && spareWorkersInUse >= configuration.spareWorkers / 2
     }
 
-    /// Has hanging loads of a layer that nobody waits for cancelled, if a needed tile of it can load in their place.
+    /// Has hanging loads of a layer's extra tiles cancelled, if a needed tile of the layer can load in their place.
     ///
     /// The plan may wish for their tiles for as long as the views are at rest, and would keep the needed one waiting.
     mutating func supersedeLoads(ofLayer layer: Int) {
@@ -90,7 +90,7 @@ extension PoolState {
         for id in hanging { loads.change(id) { $0.isSuperseded = true } }
     }
 
-    /// Whether a load hangs without a worker, and nobody waits for its tile.
+    /// Whether a load hangs without a worker, and its tile is neither kept nor planned but as an extra one.
     private func isSupersedable(_ load: Load) -> Bool {
         let entry = table[load.entry]
         guard load.isWrittenOff, !load.isLent, !load.hasWorker, !load.isSuperseded, !entry.isKept else { return false }

@@ -134,14 +134,15 @@ struct PoolState: ~Copyable {
 
     /// Loads of a layer in flight, without hanging ones, and how many may be.
     func loadsInFlight(ofLayer layer: Int) -> (now: Int, most: Int) {
-        if let window = layers[layer].window { return (window.count, window.limit) }
         let count = loads.all.count { !$0.load.isWrittenOff && table[$0.load.entry].key.layer == layer }
-        return (count, configuration.workers)
+        return (count, mostLoads(of: layers[layer]))
     }
+
+    private func mostLoads(of layer: PoolLayer) -> Int { layer.window?.limit ?? configuration.workers }
 
     /// Loads of each layer that may be in flight at a time; empty if all occupy workers.
     var loadsInFlight: [Int] {
-        layers.contains { $0.window != nil } ? layers.map { $0.window?.limit ?? configuration.workers } : []
+        layers.contains { $0.window != nil } ? layers.map { mostLoads(of: $0) } : []
     }
 
     mutating func noteNeeds() { needVersion &+= 1 }

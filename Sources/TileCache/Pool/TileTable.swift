@@ -110,7 +110,7 @@ struct TileTable: ~Copyable {
         }
     }
 
-    /// Counts a tile that has become awaited, or whose load nobody waits for any more.
+    /// Counts a tile that has become awaited, or whose load is no longer awaited.
     @inline(__always)
     private mutating func countDemand(of number: EntryID) {
         let demand = entries.pointer(number).pointee.demand

@@ -144,7 +144,7 @@ extension CacheCore {
             decommit(effects.decommits, of: effects.regions)
             perform { $0.pool.finishDecommits(effects.decommits) }
         }
-        // Whoever took the slot has it until it returns from here.
+        // Each of these slots belongs to the caller, which writes to it afterwards.
         for slot in effects.fresh {
             let (memory, bytes) = effects.regions[Int(slot.slotClass - MemoryRange.firstKind)]
             memory.populate(offset: Int(slot.number) * bytes, byteCount: bytes)

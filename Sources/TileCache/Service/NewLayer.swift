@@ -26,7 +26,7 @@ struct NewLayer {
     var tableBytes: Int {
         LayerRecord.byteCount(of: pyramid) + (synthesis?.spare.byteCount ?? 0)
             + (tiers == nil ? 0 : LayerTiers.byteCount(of: pyramid)) + (options.profile?.byteCount ?? 0)
-            + 2 * (loadsInFlight?.range.upperBound ?? 0) * MemoryLayout<Load?>.stride
+            + 2 * (loadsInFlight?.most ?? 0) * MemoryLayout<Load?>.stride
     }
 
     /// Bytes in the ledger, apart from its tiles.
