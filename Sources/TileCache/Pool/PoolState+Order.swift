@@ -35,8 +35,9 @@ extension PoolState {
             // While a needed tile waits for room, each end of a load makes a plan: prefetches would evict each other for as
             // long as the views are at rest.
             if queue.plan.isAtRest, planned.reason == .prefetch, queue.unmet.rank == .needed { return .refused }
-            // Those of a margin have the same worth in each plan. They only leave the room to needed tiles that lack it.
-            if queue.plan.isAtRest, queue.lack.concerns(layer) { return nil }
+            // They leave the room to needed tiles that lack it. Otherwise each would land, make way in vain, and be loaded
+            // again.
+            if queue.lack.concerns(layer) { return nil }
             guard !queue.prefetchHasEnded else { return .refused }
         }
         if number != .none, table[number].residency == .compressed, !configuration.compressedTier {

@@ -8,8 +8,7 @@ extension PoolState {
         // Above a lowered limit nothing takes memory, freed memory included. A tile that would not fit an empty pool
         // evicts nothing.
         guard !isOverLimit || availableBytes >= 0, fitsLimit(layer: layer) else {
-            counters.refusals += 1
-            return .refused
+            return refuseSlot()
         }
         let slotClass = layers[layer].slotClass
         while true {
@@ -18,7 +17,7 @@ extension PoolState {
                 let growth = configuration.grantsBookkeeping ? 0 : slots[slotClass].growth()
                 let missing = slots[slotClass].slotBytes + growth - availableBytes
                 if missing <= 0 {
-                    guard let fresh = slots[slotClass].takeFresh() else { return .refused }
+                    guard let fresh = slots[slotClass].takeFresh() else { return refuseSlot() }
                     effects.fresh.append(MemoryRange(slotClass: Int32(slotClass), number: fresh))
                     noteTaken()
                     noteReturned()
@@ -30,11 +29,15 @@ extension PoolState {
             switch evict(worth: worth, for: layer) {
             case .granted: continue
             case .demote(let victim): return .demote(victim)
-            case .refused:
-                counters.refusals += 1
-                return .refused
+            case .refused: return refuseSlot()
             }
         }
+    }
+
+    private mutating func refuseSlot() -> Admission<SlotID> {
+        counters.refusals += 1
+        ledger.noteRefusal()
+        return .refused
     }
 
     /// Whether the limit has room for a tile of a layer, and other bytes beside it, at all.
@@ -57,6 +60,7 @@ extension PoolState {
             if other != .none {
                 drop(other, cause: .capacity)
             } else if !shedEncoded(bytes - availableBytes) {
+                ledger.noteRefusal()
                 return false
             }
         }
@@ -72,7 +76,10 @@ extension PoolState {
             let evicted = evict(worth: worth, for: layer)
             if evicted.isGranted { continue }
             if case .demote = evicted { return evicted }
-            guard dropUncompressed(worth: worth, layer: layer) else { return .refused }
+            guard dropUncompressed(worth: worth, layer: layer) else {
+                ledger.noteRefusal()
+                return .refused
+            }
         }
         return .granted(())
     }
@@ -231,7 +238,7 @@ extension PoolState {
     /// Makes decommitted numbers and bytes available again.
     mutating func finishDecommits(_ leaving: [LeavingMemory]) {
         for memory in leaving {
-            ledger.finishDecommit(memory)
+            ledger.finishDecommit(memory, isStep: isOverLimit || slots.haveRemains)
             let range = memory.range
             switch range.slotClass {
             case MemoryRange.pages: pages.finishDecommit(range.number)

@@ -297,7 +297,10 @@ extension PoolState {
                     continue
                 }
             }
-            if !decommitUnused(missing - availableBytes, atMost: hold.left) { return false }
+            guard decommitUnused(missing - availableBytes, atMost: hold.left) else {
+                ledger.noteRefusal()
+                return false
+            }
         }
     }
 }

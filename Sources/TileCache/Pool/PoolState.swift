@@ -281,7 +281,10 @@ struct PoolState: ~Copyable {
             // A page or two.
             guard makeBytes(table.nextGrowth, inSteps: false) else { return .none }
         }
-        guard !table.isFull else { return .none }
+        guard !table.isFull else {
+            ledger.noteRefusal()
+            return .none
+        }
         let inserted = table.insert(key)
         layers.change(key.layer) { $0.entries += 1 }
         noteTaken()

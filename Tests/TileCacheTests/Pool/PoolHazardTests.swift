@@ -320,6 +320,25 @@ import Testing
         #expect(hasRoom && supply == .extra && !other.isOverLimit)
     }
 
+    /// Tables that do not fit beside what may not be evicted evict nothing. The boundary is two tiles.
+    @Test func chargesThatDoNotFitEvictNothing() {
+        for (bytes, fits) in [(2 * TilePool.tileBytes, true), (2 * TilePool.tileBytes + 1, false)] {
+            let small = TilePool(tiles: 16) { $0.grantsBookkeeping = false }
+            let kept = (small.byteLimit - small.committedBytes) / TilePool.tileBytes - 6
+            var needs = ViewNeeds()
+            small.need(Array(0..<kept), &needs)
+            for column in 0..<kept { small.load(column) }
+            while small.pool.availableBytes >= 4 * TilePool.tileBytes { _ = small.pool.charge(512, to: .views) }
+            small.load(40)
+            small.load(41)
+            let left = small.pool.availableBytes
+            #expect(small.decoded.isSuperset(of: [40, 41]) && left >= 0)
+            let isCharged = small.pool.charge(left + bytes, to: .policies)
+            #expect(isCharged == fits && small.decoded.isSuperset(of: 0..<kept), "\(left)")
+            #expect(small.decoded.contains(40) != fits && small.decoded.contains(41) != fits)
+        }
+    }
+
     @Test func pixelsWithoutAPlaceAreNoPixels() throws {
         let small = TilePool(tiles: 4)
         let late = small.pool.addLayer(tileBytes: TilePool.tileBytes, reservesLate: true)

@@ -154,11 +154,12 @@ final class PoolModel {
         while !leaving.isEmpty, random.oneIn(2) { try letGo(random.below(leaving.count)) }
     }
 
+    /// Returns memory to the system. It is a supply for what was refused some since it began to leave.
     func letGo(_ index: Int) throws {
-        let memory = leaving.remove(at: index)
+        let (memory, isAwaited) = (leaving.remove(at: index), pool.ledger.isAwaited)
         _ = pool.takeSupply()
         pool.finishDecommits([memory])
-        try require(pool.takeSupply() != nil, "memory has gone unnoticed")
+        try require(pool.takeSupply() != nil || !isAwaited, "memory has gone unnoticed")
     }
 
     // MARK: - Operations and their bounds

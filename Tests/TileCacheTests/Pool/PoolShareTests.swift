@@ -48,6 +48,21 @@ import Testing
         #expect(isShort)
     }
 
+    /// While a needed tile lacks room, tiles that nobody needs yet are not loaded into what it lacks: each would land, make
+    /// way in vain, and be loaded again, for as long as the view moves. Where the needed tile's own layer is full, other
+    /// layers have their room.
+    @Test(arguments: [1, 0.5]) func prefetchesLeaveTheRoomThatANeededTileLacks(share: Double) {
+        let small = pool(tiles: 8, share, 0.9)
+        let large = small.pool.addLayer(tileBytes: 4 * TilePool.tileBytes, maximumShare: share == 1 ? 1 : 0.25)
+        var needs = ViewNeeds()
+        small.need([0, 1, 2, 3, 4], &needs)
+        small.load(0, 1, 2, 3, 4)
+        let prefetches = (0..<2).map { PlanEntry(key: key($0, layer: 1), value: 1, reason: .prefetch) }
+        small.install([small.demand(key(0, layer: large))] + prefetches)
+        small.runPlan()
+        #expect(decoded(small, layer: 1) == (share == 1 ? [] : [0, 1]))
+    }
+
     /// Layers without a share are one permanent group. The group of a removed layer is reused by the next one.
     @Test func groupsAreReused() {
         var lists = TileLists()

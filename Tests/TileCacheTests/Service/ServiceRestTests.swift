@@ -288,6 +288,8 @@ import Testing
         #expect(more == 0, "\(more) requests after two seconds, \(count) before; \(comment)")
         #expect(cache.core.lock.withLock { $0.pool.queue.epoch } == plans, comment)
         #expect(cache.statistics.loadsInFlight == 0, comment)
+        // A plan follows a frame, or the begin or the end of a load. Refused requests cause none.
+        #expect(plans <= 215 + 2 * count, "\(plans) plans, \(count) requests; \(comment)")
         cache.byteLimit = .bytes(limit * layerCount * 4)
         isUnderPressure = false
         cache.core.changePressure { $0 = PressureRule() }
