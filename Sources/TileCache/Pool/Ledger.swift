@@ -72,7 +72,7 @@ struct Ledger {
     /// Number of decommits under way, outside of the lock.
     private var leavingCount = 0
     /// Whether a request has lacked memory meanwhile.
-    private(set) var isAwaited = false
+    private var isAwaited = false
 
     init(limit: Int) { self.limit = limit }
 
@@ -140,15 +140,22 @@ struct Ledger {
 
     /// Notes that a request was refused memory. What its own hold of the lock has queued it could have used. Only
     /// decommits under way may return more: otherwise each refused request would cause the plan that repeats it.
-    mutating func noteRefusal() { isAwaited = isAwaited || leavingCount > 0 }
+    ///
+    /// - Parameter ofNumber: Whether it lacked a slot's or an entry's number. What its own hold has queued returns them
+    ///   later. Default: false, it lacked bytes.
+    mutating func noteRefusal(ofNumber: Bool = false) {
+        isAwaited = isAwaited || leavingCount > 0 || (ofNumber && !pendingDecommits.isEmpty)
+    }
 
-    /// - Parameter isStep: Whether the memory of a lowered limit, or of removed layers, goes in steps: a plan takes the next.
-    mutating func finishDecommit(_ memory: LeavingMemory, isStep: Bool) {
+    mutating func finishDecommit(_ memory: LeavingMemory) {
         leavingBytes -= memory.countedBytes
         leavingCount -= 1
-        if isAwaited || isStep { changes &+= 1 }
+        if isAwaited { changes &+= 1 }
         if leavingCount == 0 { isAwaited = false }
     }
+
+    /// Notes that memory of a lowered limit, or of removed layers, has gone in a step. A plan takes the next one.
+    mutating func noteStep() { changes &+= 1 }
 }
 
 extension PoolState {
@@ -201,10 +208,7 @@ extension PoolState {
         guard
             growth <= 0 || configuration.grantsBookkeeping
                 || (fits(growth) && makeBytes(growth, inSteps: inSteps))
-        else {
-            ledger.noteRefusal()
-            return false
-        }
+        else { return false }
         note(growth, in: account)
         return true
     }
@@ -220,26 +224,9 @@ extension PoolState {
         return !makeBytes(growth) && hold.isInterrupted
     }
 
-    /// Whether a growth fits beside the other accounts, and what may be evicted is enough for it. What would not fit evicts
-    /// nothing.
+    /// Whether a growth fits beside the other accounts. What would not evicts nothing.
     private func fits(_ growth: Int) -> Bool {
         !isOverLimit && growth <= ledger.limit - ledger.accountBytes - ledger.heldBytes - ledger.inFlightBytes
-            && mayFree(growth)
-    }
-
-    /// Whether `makeBytes` may have so many bytes: all pages count, as if each block and payload could go.
-    private func mayFree(_ bytes: Int) -> Bool {
-        var free = availableBytes
-        guard free < bytes else { return true }
-        free += slots.committedBytes - slots.usedBytes + pages.committedBytes
-        for group in table.lists.groups.indices {
-            var number = table.lists.tail(of: .decoded, inGroup: group)
-            while number != .none, free < bytes {
-                free += slotBytes(ofLayer: table[number].key.layer)
-                number = table[number].previous
-            }
-        }
-        return free >= bytes
     }
 
     /// Charges memory outside of the pool. The caller has made room with `makeBytes`.

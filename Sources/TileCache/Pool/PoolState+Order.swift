@@ -63,8 +63,8 @@ extension PoolState {
             else { return false }
         }
         if queue.plan.followsNeeds, planned.reason == .demand, number == .none || table[number].needCount == 0 {
-            // Out of view since the plan was made, or the table has no room for it.
-            if number == .none { queue.noteLack() }
+            // Out of view since the plan was made, or the table has had no room for it.
+            if number == .none { if hasRoomForEntry { queue.noteUnmet() } else { queue.noteLack() } }
             return false
         }
         return true
@@ -76,6 +76,7 @@ extension PoolState {
         guard fitsLimit(layer: layer, beside: refusedBytes(of: number)) else {
             // It does not fit an empty pool, and must not delay the rest of the plan.
             counters.refusals += 1
+            ledger.noteRefusal()
             if !planned.reason.isExtra { queue.noteUnmet() }
             return false
         }

@@ -17,7 +17,7 @@ extension PoolState {
                 let growth = configuration.grantsBookkeeping ? 0 : slots[slotClass].growth()
                 let missing = slots[slotClass].slotBytes + growth - availableBytes
                 if missing <= 0 {
-                    guard let fresh = slots[slotClass].takeFresh() else { return refuseSlot() }
+                    guard let fresh = slots[slotClass].takeFresh() else { return refuseSlot(ofNumber: true) }
                     effects.fresh.append(MemoryRange(slotClass: Int32(slotClass), number: fresh))
                     noteTaken()
                     noteReturned()
@@ -34,9 +34,9 @@ extension PoolState {
         }
     }
 
-    private mutating func refuseSlot() -> Admission<SlotID> {
+    private mutating func refuseSlot(ofNumber: Bool = false) -> Admission<SlotID> {
         counters.refusals += 1
-        ledger.noteRefusal()
+        ledger.noteRefusal(ofNumber: ofNumber)
         return .refused
     }
 
@@ -46,11 +46,15 @@ extension PoolState {
         return slotBytes(ofLayer: layer) <= ledger.limit - tables - bytes
     }
 
-    /// Frees bytes for tables by evicting unneeded tiles; returns whether it succeeded. Not above a lowered limit: that is
-    /// reached in steps, by `settleLimit` alone.
+    /// Frees bytes for tables by evicting unneeded tiles; returns whether it succeeded. If they are not enough, none is
+    /// evicted. Not above a lowered limit: that is reached in steps, by `settleLimit` alone.
     ///
     /// - Parameter inSteps: Whether it may be interrupted. Default: true. Not if the caller's request bounds it.
     mutating func makeBytes(_ bytes: Int, inSteps: Bool = true) -> Bool {
+        guard isOverLimit || mayFree(bytes) else {
+            ledger.noteRefusal()
+            return false
+        }
         while availableBytes < bytes {
             guard !isOverLimit else { return false }
             if decommitUnused(bytes - availableBytes, atMost: inSteps ? hold.left : .max) { continue }
@@ -65,6 +69,25 @@ extension PoolState {
             }
         }
         return true
+    }
+
+    /// Whether the evictable tiles may be enough for some bytes. All pages count, as if each block and payload could go.
+    /// So do tiles behind the first few hundred, so that the walk is short.
+    private func mayFree(_ bytes: Int) -> Bool {
+        var free = availableBytes
+        guard free < bytes else { return true }
+        free += slots.committedBytes - slots.usedBytes + pages.committedBytes + table.unusedBytes
+        var passed = 0
+        for group in table.lists.groups.indices {
+            var number = table.lists.tail(of: .decoded, inGroup: group)
+            while number != .none, free < bytes {
+                free += slotBytes(ofLayer: table[number].key.layer)
+                number = table[number].previous
+                passed += 1
+                if passed == Self.tilesWeighed { return true }
+            }
+        }
+        return free >= bytes
     }
 
     /// Frees bytes that a load takes in addition to its slot.
@@ -238,7 +261,7 @@ extension PoolState {
     /// Makes decommitted numbers and bytes available again.
     mutating func finishDecommits(_ leaving: [LeavingMemory]) {
         for memory in leaving {
-            ledger.finishDecommit(memory, isStep: isOverLimit || slots.haveRemains)
+            ledger.finishDecommit(memory)
             let range = memory.range
             switch range.slotClass {
             case MemoryRange.pages: pages.finishDecommit(range.number)
@@ -247,6 +270,7 @@ extension PoolState {
                 slots[Int(range.slotClass)].finishDecommit(range.number)
             }
         }
+        if isOverLimit || slots.haveRemains { ledger.noteStep() }
         noteReturned()
     }
 }

@@ -297,10 +297,7 @@ extension PoolState {
                     continue
                 }
             }
-            guard decommitUnused(missing - availableBytes, atMost: hold.left) else {
-                ledger.noteRefusal()
-                return false
-            }
+            if !decommitUnused(missing - availableBytes, atMost: hold.left) { return false }
         }
     }
 }

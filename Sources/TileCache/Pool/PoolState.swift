@@ -270,7 +270,7 @@ struct PoolState: ~Copyable {
     mutating func entry(for key: TileKey, forgetsAbsences: Bool = true) -> EntryID {
         let number = table.find(key)
         if number != .none { return number }
-        if forgetsAbsences, table.isFull || !canGrowTable { forgetAbsences() }
+        if forgetsAbsences, !hasRoomForEntry { forgetAbsences() }
         // Tiles that take only an entry must not grow the table at the cost of all others.
         if table.isFull || (!canGrowTable && table.counts.solid > table.count / 2) {
             let cold = coldest(of: .solid, worth: .infinity)
@@ -282,7 +282,7 @@ struct PoolState: ~Copyable {
             guard makeBytes(table.nextGrowth, inSteps: false) else { return .none }
         }
         guard !table.isFull else {
-            ledger.noteRefusal()
+            ledger.noteRefusal(ofNumber: true)
             return .none
         }
         let inserted = table.insert(key)
@@ -291,6 +291,9 @@ struct PoolState: ~Copyable {
         if layers[key.layer].lacks(key) { change(inserted) { $0.flags.insert(.absent) } }
         return inserted
     }
+
+    /// Whether the table has a place for one more entry, without an eviction.
+    var hasRoomForEntry: Bool { !table.isFull && canGrowTable }
 
     /// Whether the memory of the next entry is available.
     private var canGrowTable: Bool {

@@ -7,7 +7,9 @@ extension PoolModel {
     func begin() throws {
         try perform("beginning a job") {
             let hadEnded = pool.queue.unmet.rank != nil
+            let refusals = pool.counters.refusals
             let job = pool.nextJob(now: now)
+            if pool.counters.refusals > refusals, !leaving.isEmpty { isAwaited = true }
             noteUnwritten()
             switch job {
             case .load(let ticket): try begin(ticket)

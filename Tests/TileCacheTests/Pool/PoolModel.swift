@@ -61,6 +61,8 @@ final class PoolModel {
     var pageStamps: [Int32: [Int]] = [:]
     /// Memory being decommitted.
     var leaving: [LeavingMemory] = []
+    /// Whether a job was refused room meanwhile.
+    var isAwaited = false
     var lastStamp = 0
 
     /// What policies last saw of each tile.
@@ -156,10 +158,11 @@ final class PoolModel {
 
     /// Returns memory to the system. It is a supply for what was refused some since it began to leave.
     func letGo(_ index: Int) throws {
-        let (memory, isAwaited) = (leaving.remove(at: index), pool.ledger.isAwaited)
+        let memory = leaving.remove(at: index)
         _ = pool.takeSupply()
         pool.finishDecommits([memory])
         try require(pool.takeSupply() != nil || !isAwaited, "memory has gone unnoticed")
+        if leaving.isEmpty { isAwaited = false }
     }
 
     // MARK: - Operations and their bounds

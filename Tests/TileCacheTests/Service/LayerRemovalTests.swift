@@ -196,6 +196,25 @@ import Testing
         #expect(!layer.isResident(tile.identity.tile))
     }
 
+    /// The last tile of a removed layer is held for a while. Its size goes with its memory, without any other event.
+    @Test func theLastHeldTileTakesItsSizeWithIt() throws {
+        let steps = StepScheduler.calm()
+        let cache = try steps.cache(byteLimit: .mebibytes(4), workers: 2)
+        let stays = try cache.addLayer(PlainSource(), pyramid: try pyramid())
+        let layer = try cache.addLayer(PlainSource(layer: 1), pyramid: try pyramid(tileSize: 128))
+        let view = ServiceSetup.quiet(cache, [layer])
+        draw(view, by: steps)
+        var tile = view.frame().first?.tile
+        #expect(tile != nil)
+        layer.remove()
+        view.layers = [stays]
+        draw(view, by: steps)
+        #expect(steps.reaches { cache.core.read { $0.layers.removed.isEmpty } })
+        #expect(holdings(of: cache).slotSizes == 2)
+        tile = nil
+        #expect(steps.reaches { holdings(of: cache).slotSizes == 1 })
+    }
+
     /// Its load keeps only a worker and a tile's memory until the source returns.
     @Test(arguments: [false, true]) func aLayerWithALoadStuckInItsSourceIsGoneWhenItReturns(isReused: Bool) throws {
         let cache = try TileCache(byteLimit: .mebibytes(4), workers: 2)
