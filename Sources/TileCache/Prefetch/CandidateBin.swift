@@ -13,7 +13,7 @@ enum CandidateBin {
     static let levelSteps = [-3, -2, -1, 1, 2]
     /// Index of the next coarser level.
     static let nextCoarser = 2
-    static let zoomContexts = 8
+    static let zoomContexts = 9
 
     private static let panCount = 2 * 4 * 4 * distances * 2
     private static let nearCount = panCount + levelSteps.count * zoomContexts * distances * 2

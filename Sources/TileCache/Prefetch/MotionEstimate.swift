@@ -15,6 +15,8 @@ struct MotionEstimate: Sendable {
     static let leastHeading = 8.0
     /// Pixels of panning after which a zoom is over.
     static let panAfterZoom = 40.0
+    /// Way of a pan, in widths and heights of the view together, after which a view stays on its level.
+    static let screensUntilSettled = 6.0
     /// Change of scale within a frame that restarts the measurement.
     static let zoomStep = 1.2
 
@@ -30,6 +32,8 @@ struct MotionEstimate: Sendable {
     /// What is known of a zoom: the last one, or how soon one in progress reaches a level.
     enum ZoomContext: Int, Sendable {
         case never, inward, outward, inwardThenPanned, outwardThenPanned
+        /// The view was panned so far since that it stays on its level, as a page does that is zoomed once and read.
+        case settled
         /// A zoom in progress reaches the level within half of its travel, the whole, or twice.
         case imminent, expected, possible
     }
@@ -37,6 +41,8 @@ struct MotionEstimate: Sendable {
     private var samples: [Sample] = []
     private var level = -1
     private var panned = 0.0
+    /// Width and height of the view together, in screen pixels.
+    private var extent = Double.infinity
     private var lastZoom = 0
 
     /// Velocity of the centre, in pixels a second.
@@ -71,6 +77,7 @@ struct MotionEstimate: Sendable {
     var zoomContext: ZoomContext {
         let hasPanned = panned > Self.panAfterZoom
         if lastZoom == 0 { return .never }
+        if panned > Self.screensUntilSettled * extent { return .settled }
         return lastZoom > 0 ? (hasPanned ? .inwardThenPanned : .inward) : (hasPanned ? .outwardThenPanned : .outward)
     }
 
@@ -118,7 +125,7 @@ struct MotionEstimate: Sendable {
                 zoom.forgetOffset()
             }
         }
-        level = newLevel
+        (level, extent) = (newLevel, size.x + size.y)
         // The renderer's times need not increase: what it showed at later ones says nothing about the velocity.
         if let last = samples.last, last.time > time { samples.removeAll(keepingCapacity: true) }
         // One frame before the window may stay: rare frames need it for the velocity.

@@ -3,7 +3,7 @@ extension PrefetchProfile {
     private static let magic = Array("TileCache profile\n".utf8)
     /// Incremented when the bins or the format change.
     /// 2 since there are bins of zooms in progress.
-    private static let version: UInt64 = 2
+    private static let version: UInt64 = 3
 
     /// Maximum number of ``bytes``, places included.
     package static let maximumBytes = byteCount(counters: 2 * PlaceSketch.width)

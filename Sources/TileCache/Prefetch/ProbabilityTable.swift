@@ -241,15 +241,15 @@ extension BinPriors {
     }
 
     /// Sets the probabilities of zooms by step and context. Steps: -3, -2, -1, +1, +2. Contexts: never zoomed, in, out,
-    /// in and panned since, out and panned since; then, of any step, by when a zoom in progress reaches the level.
+    /// in and panned since, out and panned since, panned far since: as if never; then, of any step, by when a zoom in progress reaches the level.
     ///
     /// Low before the first zoom, unless the view is an overview (`Outlook`): otherwise the next finer level would be
     /// loaded everywhere, also in sessions that never zoom.
     private mutating func setZoom() {
         let falls = [1, 0.5, 0.35, 0.25, 0.2, 0.12, 0.07, 0.03, 0.01]
         let likelihoods = [
-            [0.01, 0.1, 0.3, 0.1, 0.2], [0.03, 0.2, 0.45, 0.2, 0.3], [0.06, 0.4, 0.75, 0.45, 0.55],
-            [0.1, 0.75, 0.35, 0.6, 0.6], [0.03, 0.4, 0.15, 0.3, 0.25],
+            [0.01, 0.1, 0.3, 0.1, 0.2, 0.01], [0.03, 0.2, 0.45, 0.2, 0.3, 0.03],
+            [0.06, 0.4, 0.75, 0.45, 0.55, 0.06], [0.1, 0.75, 0.35, 0.6, 0.6, 0.1], [0.03, 0.4, 0.15, 0.3, 0.25, 0.03],
         ]
         // Low for the last two, since fingers that pan change the scale a little, too.
         let reached = [0.9, 0.5, 0.2]

@@ -92,6 +92,34 @@ import Testing
         #expect(motion.zoom.offset.x.magnitude <= 400)
     }
 
+    /// A page that is pinched once, and then read: six widths and heights of 800 and 600 pixels further it stays on its
+    /// level. The next zoom counts again.
+    @Test(arguments: [1.0, -1.0]) func aViewSettlesOnItsLevel(octaves: Double) {
+        var motion = MotionEstimate()
+        Self.zoomed(&motion, octaves: octaves, frames: 30, about: WorldPoint(x: 0, y: 0))
+        var viewport = TileViewport(center: WorldPoint(x: 5000, y: 5000), width: 800, height: 600)
+        viewport.scale = 0.3 * PortableMath.exp2(octaves)
+        let level = Int(PortableMath.log2(viewport.scale * 1024).rounded(.up))
+        func scroll(_ pixels: Double, _ frames: Int) {
+            for _ in 0..<frames {
+                viewport.center.y += pixels / viewport.scale
+                motion.observe(
+                    viewport,
+                    box: viewport.uprightRectangle,
+                    level: level,
+                    time: motion.time + 0.1,
+                    period: 0
+                )
+            }
+        }
+        scroll(100, 84)
+        #expect(motion.zoomContext == (octaves > 0 ? .inwardThenPanned : .outwardThenPanned))
+        scroll(1, 1)
+        #expect(motion.zoomContext == .settled)
+        Self.zoomed(&motion, octaves: -octaves, frames: 30, about: WorldPoint(x: 0, y: 0))
+        #expect(motion.zoomContext == (octaves > 0 ? .outward : .inward))
+    }
+
     /// What a zoom about an edge of the view moves the centre by, in large steps too.
     @Test(arguments: [1.0, -1.0]) func aZoomAboutAnEdgeIsNoPan(octaves: Double) {
         var motion = MotionEstimate()

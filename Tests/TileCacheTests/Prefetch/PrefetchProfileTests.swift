@@ -105,9 +105,9 @@ import Testing
             error(of: MadeProfile.sealed(bytes, word, at: place))
         }
         #expect(refusal(18, 2, of: bytes) == nil)
-        #expect(refusal(18, 1, of: bytes) == "profile: version: expected 2, not 1")
-        #expect(refusal(18, 0, of: bytes) == "profile: version: expected 2, not 0")
-        #expect(refusal(18, .max, of: bytes) == "profile: version: expected 2, not \(UInt64.max)")
+        #expect(refusal(18, 1, of: bytes) == "profile: version: expected 3, not 1")
+        #expect(refusal(18, 0, of: bytes) == "profile: version: expected 3, not 0")
+        #expect(refusal(18, .max, of: bytes) == "profile: version: expected 3, not \(UInt64.max)")
         #expect(refusal(26, 1 << 48, of: bytes) == nil)
         #expect(refusal(26, 1 << 48 + 1, of: bytes) == "profile: sessions: expected at most 2^48, not \(1 << 48 + 1)")
         for wrong in [0, CandidateBin.placedCount - 1, CandidateBin.placedCount + 1, .max] {
