@@ -30,16 +30,17 @@ struct TIFFStrips: ImageRowSource {
     var isStorable: Bool { reader.isStorable }
     var warning: String? { reader.warning }
 
-    /// A strip as it is in the file, as a file of its own and decoded: a JPEG may be progressive.
+    /// A strip as it is in the file and decoded: a JPEG may be progressive. Some are copied for the decoder.
     var wholeBytes: Int {
         let layout = level.layout
+        let copies = level.isOfImages || layout.fillOrder != 1 ? 2 : 1
         let bytes =
             switch layout.compression {
             case 7: 2 * layout.samples
             case 50001: 8
             default: layout.samples * layout.bits / 8
             }
-        return 2 * level.encodedBytes.largest * (layout.isPlanar ? layout.samples : 1)
+        return copies * level.encodedBytes.largest * (layout.isPlanar ? layout.samples : 1)
             + level.tileWidth * level.tileHeight * bytes
     }
 

@@ -196,6 +196,11 @@ import Testing
         let enough = ImageTileOptions(memoryLimit: try memory(file))
         _ = try ImageTileSource(path: file, image: enough, options: straight)
         var directory = strips(image, rows: 0)
+        // As they are in the file, and decoded. Those with their bits turned are copied.
+        #expect(try memory(write(directory)).bytes == bands + 2 * 3 * pixels)
+        directory.reversesBits = true
+        #expect(try memory(write(directory)).bytes == bands + 3 * 3 * pixels)
+        directory.reversesBits = false
         (directory.compression, directory.encode) = (50001, { $0.webP })
         #expect(try memory(write(directory)).bytes >= bands + 8 * pixels)
         // Three colours in a strip of one sample.
