@@ -24,7 +24,8 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, MemoryRepo
     public let dataSet: [String]
 
     /// A warning if the folder's metadata states another order of rows than the layout, if tiles lie outside of the
-    /// world's square, or if no tile comes (``TileSourceStatistics/silence``); otherwise `nil`.
+    /// world's square, if the tiles of different zooms lie apart and the zoom may come in another place of their paths, or
+    /// if no tile comes (``TileSourceStatistics/silence``); otherwise `nil`.
     public var warning: String? { delivery.counter.warning(stated, of: name) }
 
     private let stated: String?
@@ -53,13 +54,7 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, MemoryRepo
         guard Files.isFolder(path), let names = Files.names(in: path) else {
             throw TileSourceError(path, "a folder that can be read was expected")
         }
-        if let (tile, form) = Self.turned(path, names, layout) {
-            throw TileSourceError(
-                path,
-                "folders of zooms were expected first (z/x/y); as \(tile) and others tell, here the zoom comes \(form), "
-                    + "which is not read"
-            )
-        }
+        let order = try FolderZooms.check(path, names, layout)
         let found = names.compactMap { TileFolderLayout.number($0, within: MapPyramid.zooms) }.sorted()
         guard let first = found.first, let last = found.last else {
             throw TileSourceError(
@@ -73,14 +68,13 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, MemoryRepo
         guard let sample = sample(layout) else {
             let other = TileFolderLayout(layout.order, isDoubled: !layout.isDoubled)
             let hint = sample(other) == nil ? "" : "; \(other):\(path) has some"
-            let form = "z/\(layout.order == .zyx ? "y/x" : "x/y")\(layout.isDoubled ? "@2x" : "")"
-            throw TileSourceError(path, "tiles \(form).png, .jpg, .jpeg or .webp were expected in it\(hint)")
+            throw TileSourceError(path, "tiles \(layout.form).png, .jpg, .jpeg or .webp were expected in it\(hint)")
         }
         name = path
         root = Files.fromRoot(path)
         stated =
             FolderMetadata.warning(path, names: names, layout: layout)
-            ?? Self.warning(ofFolders: "\(path)/\(first)", first)
+            ?? Self.warning(ofFolders: "\(path)/\(first)", first) ?? order
         zooms = first...last
         let ending = sample.fileExtension
         endings = [ending] + TileFolderLayout.extensions.filter { $0 != ending }
@@ -110,47 +104,6 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, MemoryRepo
             "\(folder)/\($0): folders of 0 to \(last) were expected at zoom \(zoom), that of a square world; the others "
                 + "are not shown"
         }
-    }
-
-    /// Finds a tile of a set whose zooms do not come first, as the numbers in the paths of some tiles prove, and where they
-    /// come. `nil` if these may be tiles of the layout, or of no other order.
-    private static func turned(
-        _ path: String,
-        _ names: [String],
-        _ layout: TileFolderLayout
-    ) -> (tile: String, form: String)? {
-        let numbers = 0...1 << 30
-        func some(_ names: [Int]) -> [Int] {
-            let sorted = names.sorted()
-            return TileSizeSamples.spread(8, over: sorted.count).map { sorted[$0] }
-        }
-        func isTile(zoom: Int, _ other: Int, _ another: Int) -> Bool {
-            MapPyramid.zooms.contains(zoom) && max(other, another) < 1 << zoom
-        }
-        func isTile(_ path: [Int], zoomAt place: Int) -> Bool {
-            let others = path.indices.filter { $0 != place }.map { path[$0] }
-            return isTile(zoom: path[place], others[0], others[1])
-        }
-        // Of a world that is wider than high, too.
-        func isOfLayout(_ path: [Int]) -> Bool {
-            let (column, row) = layout.order == .zyx ? (path[2], path[1]) : (path[1], path[2])
-            return isTile(zoom: path[0], column / 2, row)
-        }
-        var forms = [(place: 1, text: "in the middle (x/z/y)"), (place: 2, text: "last (y/x/z)")]
-        var found: String?
-        for outer in some(names.compactMap { TileFolderLayout.number($0, within: numbers) }) {
-            let folders = Files.names(in: "\(path)/\(outer)", limit: 1000) ?? []
-            for inner in some(folders.compactMap { TileFolderLayout.number($0, within: numbers) }).prefix(2) {
-                let files = Files.names(in: "\(path)/\(outer)/\(inner)", limit: 1000) ?? []
-                for file in files.compactMap({ layout.parts(ofFile: $0, within: numbers)?.number }).prefix(8) {
-                    let tile = [outer, inner, file]
-                    forms.removeAll { !isTile(tile, zoomAt: $0.place) }
-                    guard !forms.isEmpty else { return nil }
-                    if !isOfLayout(tile) { found = "\(outer)/\(inner)/\(file)" }
-                }
-            }
-        }
-        return found.map { ($0, forms.map(\.text).joined(separator: " or ")) }
     }
 
     /// Counts of loads and failures so far.

@@ -35,7 +35,10 @@ public struct TileFolderLayout: Hashable, Sendable, CustomStringConvertible {
     private static let doubled = "@2x"
     static let extensions = ["png", "jpg", "jpeg", "webp"]
 
-    private var suffix: String { isDoubled ? Self.doubled : "" }
+    /// What the files have before their extension.
+    var suffix: String { isDoubled ? Self.doubled : "" }
+    /// Path of a tile, in words.
+    var form: String { "z/\(order == .zyx ? "y/x" : "x/y")\(suffix)" }
     private var rows: TileRowOrder { order == .tms ? .fromBottom : .fromTop }
 
     /// Path of a tile's file within the folder, without the extension.

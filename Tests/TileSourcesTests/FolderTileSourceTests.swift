@@ -215,6 +215,52 @@ import Testing
         }
     }
 
+    /// Rows and columns that are all zooms: the names fit two orders. In the right one each tile lies under one of the
+    /// coarser zoom.
+    @Test(arguments: [false, true]) func tilesOverOneAnotherTellTheOrderOfATree(zoomIsLast: Bool) throws {
+        for (zoom, rows, columns) in [(4, 11...14, 8...10), (5, 22...29, 16...21)] {
+            for row in rows {
+                for column in columns {
+                    let path = zoomIsLast ? "\(row)/\(column)/\(zoom)" : "\(zoom)/\(column)/\(row)"
+                    folder.write(image(1, 1, 1).png, to: "\(path).png")
+                }
+            }
+        }
+        for order in TileFolderLayout.Order.allCases {
+            let layout = TileFolderLayout(order)
+            guard zoomIsLast else {
+                let source = try FolderTileSource(path: folder.path, layout: layout)
+                #expect(source.warning == nil && source.zooms == 4...5)
+                continue
+            }
+            let said = message { _ = try FolderTileSource(path: folder.path, layout: layout) }
+            #expect(said.contains("here the zoom comes last (y/x/z), which is not read"), "\(said)")
+        }
+    }
+
+    /// One zoom, last: nothing lies over its tiles in either order. As z/x/y there would be ten zooms.
+    @Test func aTreeThatProbablyEndsWithTheZoomIsReadWithAWarning() throws {
+        for row in 20...29 {
+            for column in 2...9 { folder.write(image(1, 1, 1).png, to: "\(row)/\(column)/6.png") }
+        }
+        for (order, form) in zip(TileFolderLayout.Order.allCases, ["z/x/y", "z/x/y", "z/y/x"]) {
+            let source = try FolderTileSource(path: folder.path, layout: TileFolderLayout(order))
+            let said = try #require(source.warning)
+            #expect(source.zooms == 20...29 && said.contains("is read as \(form), in which"), "\(said)")
+            #expect(said.contains("the zoom may come last (y/x/z) instead"), "\(said)")
+        }
+    }
+
+    /// One zoom, first. With the zoom last there would be ten.
+    @Test func aTreeOfOneZoomIsReadWithoutAWarning() throws {
+        for column in 20...29 {
+            for row in 20...29 { folder.write(image(1, 1, 1).png, to: "6/\(column)/\(row).png") }
+        }
+        for order in TileFolderLayout.Order.allCases {
+            #expect(try FolderTileSource(path: folder.path, layout: TileFolderLayout(order)).warning == nil)
+        }
+    }
+
     /// Sets of x/z/y: a town, and a whole world.
     @Test(arguments: [(14...15, 8000...8003, 5000...5002), (0...3, 0...7, 0...7)])
     func aTreeWithTheZoomInItsMiddleIsRefused(
