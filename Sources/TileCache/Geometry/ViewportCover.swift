@@ -17,7 +17,7 @@ struct ViewportCover {
 
     // Not the pyramid, whose copy counts a reference.
     private let level: PyramidLevel
-    private let levelIndex: Int
+    let levelIndex: Int
     private let worldWidth: Double
     private let wrapsX: Bool
     /// The pyramid's contents, in the copy of the world that begins at 0.
@@ -118,18 +118,24 @@ struct ViewportCover {
     var tileCount: Int {
         // A walk ends within a row.
         if let range, range.count <= Self.maximumTileCount { return range.count }
-        let period = period
         var count = 0
+        forEachTile { _, _ in count += 1 }
+        return count
+    }
+
+    /// Calls `body` with the column and the row of each tile, once.
+    @inline(__always)
+    func forEachTile(_ body: (_ column: Int, _ row: Int) -> Void) {
+        let period = period
         var currentRow = -1
         var inRow = 0
-        forEach { _, row, _ in
+        forEach { column, row, _ in
             if row != currentRow { (currentRow, inRow) = (row, 0) }
             // Columns are cyclic, so a row's tiles repeat after as many as there are.
-            if inRow < period { count += 1 }
+            if inRow < period { body(column, row) }
             inRow += 1
             return true
         }
-        return count
     }
 
     /// Calls `body` with the column, the row and the copy's horizontal offset in world pixels. `body` returns whether

@@ -109,19 +109,24 @@ extension PoolState {
 
     /// Bytes of a layer's tiles that other views need and a view would not, if it needed these. Less what these do not
     /// take, since they are absent or have failed for good.
-    mutating func bytes(ofLayer layer: Int, besideView needs: borrowing ViewNeeds, needing tiles: [TileKey]) -> Int {
+    mutating func bytes(
+        ofLayer layer: Int,
+        besideView needs: borrowing ViewNeeds,
+        needing tiles: some TileWalk
+    ) -> Int {
         noteIndices(of: needs)
+        let entries = needs.entries
         // Those that the view needs alone, and those that others need too.
-        var count = needs.entries.count { number in
+        var count = entries.count { number in
             guard number != .none else { return false }
             let entry = table.pointer(number)
             return entry.pointee.takesRoomForViews && entry.pointee.viewCount == 1
         }
-        for tile in tiles {
+        tiles.forEachKey { tile in
             let number = table.find(tile)
-            guard number != .none else { continue }
+            guard number != .none else { return }
             let entry = table.pointer(number)
-            let own = notedIndex(of: number, in: needs.entries) == nil ? 0 : 1
+            let own = notedIndex(of: number, in: entries) == nil ? 0 : 1
             // Its own without pixels take no room either.
             if entry.pointee.isUnavailable || (entry.pointee.takesRoomForViews && entry.pointee.viewCount > own) {
                 count += 1

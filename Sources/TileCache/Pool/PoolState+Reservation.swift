@@ -52,15 +52,15 @@ extension PoolState {
     /// the most that a load of one was refused in addition. A load that would not fit an empty pool does not count: it
     /// never begins again. Nor does what pinned tiles have: the budget is without it. They are decompressed one by one,
     /// each into a slot beside its block.
-    func bytes(toLoad tiles: [TileKey], ofLayer layer: Int, within budget: Int) -> Int {
+    func bytes(toLoad tiles: some TileWalk, ofLayer layer: Int, within budget: Int) -> Int {
         var count = tiles.count
         var (blocks, largest) = (0, 0)
         if layers[layer].pinnedBytes > 0 {
-            for tile in tiles {
+            tiles.forEachKey { tile in
                 let number = table.find(tile)
-                guard number != .none else { continue }
+                guard number != .none else { return }
                 let entry = table.pointer(number)
-                guard entry.pointee.flags.contains(.pinned) else { continue }
+                guard entry.pointee.flags.contains(.pinned) else { return }
                 if entry.pointee.residency.isDecoded {
                     count -= 1
                 } else {
@@ -72,7 +72,7 @@ extension PoolState {
         let slots = count * slotBytes(ofLayer: layer) - blocks + largest
         guard counters.loads.refused > 0, slots <= budget else { return slots }
         var beside = 0
-        for tile in tiles {
+        tiles.forEachKey { tile in
             let refused = refusedBytes(of: table.find(tile))
             if refused > beside, fitsLimit(layer: layer, beside: refused) { beside = refused }
         }

@@ -55,21 +55,37 @@ extension ViewModel {
         return share
     }
 
-    /// Bytes of the tiles of a level under a viewport, if their number alone tells that they exceed a budget.
-    func bytes(
-        beyond budget: Int,
+    /// Chooses the level of a layer: the finest that the viewport asks for and whose tiles have room.
+    ///
+    /// Tiles are counted and looked up, not listed: under a small limit most levels have no room, and the limit does not
+    /// count the memory of their lists.
+    ///
+    /// - Parameter share: What each layer may have of the view's room.
+    mutating func chooseLevel(
         layer index: Int,
-        level: Int,
         _ viewport: TileViewport,
-        _ pool: borrowing PoolState
-    ) -> Int? {
-        let layer = layers[index].layer
-        // What pinned tiles have does not count. Tiles under a turned view have to be listed to be counted.
-        guard budget < .max, pool.layers[layer].pinnedBytes == 0 else { return nil }
-        let cover = ViewportCover(pyramid: layers[index].pyramid, viewport: viewport, levelIndex: level)
-        guard cover.range != nil else { return nil }
-        let bytes = cover.tileCount * pool.slotBytes(ofLayer: layer)
-        return bytes > budget ? bytes : nil
+        share: Int,
+        _ pool: inout PoolState
+    ) -> ViewportCover {
+        let (layer, pyramid, previous) = (layers[index].layer, layers[index].pyramid, layers[index].needs.level)
+        let gaveWay = layers[index].gaveWay
+        var level = selection.level(for: viewport.scale, in: pyramid, previous: previous)
+        (layers[index].askedLevel, layers[index].gaveWay) = (level, false)
+        let budget = budget(ofLayer: layer, share: share, pool)
+        while true {
+            let cover = ViewportCover(pyramid: pyramid, viewport: viewport, levelIndex: level)
+            guard fitsBudget else { return cover }
+            let tiles = CoveredTiles(cover, layer: layer)
+            let bytes = pool.bytes(toLoad: tiles, ofLayer: layer, within: budget)
+            if bytes <= budget {
+                let isReturn = gaveWay && level > previous
+                if leavesRoom(layer: index, tiles, bytes: bytes, isReturn: isReturn, &pool) { return cover }
+                layers[index].gaveWay = true
+            }
+            shortfallBytes = max(shortfallBytes, bytes)
+            guard level > 0 else { return cover }
+            level -= 1
+        }
     }
 
     /// Level of a layer whose tiles have room at the destination; tiles of a finer level would be loaded in vain. `nil`
@@ -100,7 +116,7 @@ extension ViewModel {
     ///   left then, so that levels do not alternate while other views move or memory comes and goes.
     func leavesRoom(
         layer index: Int,
-        _ tiles: [TileKey],
+        _ tiles: some TileWalk,
         bytes: Int,
         isReturn: Bool,
         _ pool: inout PoolState

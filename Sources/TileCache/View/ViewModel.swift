@@ -30,6 +30,8 @@ struct ViewModel: Sendable {
     var shortfallBytes = 0
     private(set) var scratch: [TileKey] = []
     private(set) var scratchVisible: [VisibleTile] = []
+    /// Number of tiles that were listed so far.
+    private(set) var listedCount = 0
     private var scratchRange: TileRange?
     private var scratchLeftOut = 0
     /// Frames at rest that no policy has learned from, oldest first.
@@ -179,10 +181,6 @@ struct ViewModel: Sendable {
         for index in layers.indices {
             update(layer: index, viewport, share: share, now: now, time: time, pool: &pool)
         }
-        // Finer levels that had no room may have been far longer. The limit does not count these lists.
-        let most = layers.reduce(0) { max($0, $1.needs.tiles.count, $1.visible.count) }
-        if scratch.hasRoom(farBeyond: most) { scratch = [] }
-        if scratchVisible.hasRoom(farBeyond: most) { scratchVisible = [] }
     }
 
     private mutating func update(
@@ -193,40 +191,14 @@ struct ViewModel: Sendable {
         time: Int64,
         pool: inout PoolState
     ) {
-        let pyramid = layers[index].pyramid
-        let previous = layers[index].needs.level
-        var level = selection.level(for: viewport.scale, in: pyramid, previous: previous)
-        layers[index].askedLevel = level
         layers[index].hasOwnList = false
         layers[index].importance = []
-        let gaveWay = layers[index].gaveWay
-        layers[index].gaveWay = false
-        let budget = fitsBudget ? budget(ofLayer: layers[index].layer, share: share, pool) : .max
-        // Before the tiles are listed: under a small limit most lists are for levels that have no room.
-        while level > 0, let bytes = bytes(beyond: budget, layer: index, level: level, viewport, pool) {
-            shortfallBytes = max(shortfallBytes, bytes)
-            level -= 1
-        }
-        var isSame = collect(layer: index, level: level, viewport)
-        if fitsBudget {
-            while true {
-                let tiles = isSame ? layers[index].needs.tiles : scratch
-                let bytes = pool.bytes(toLoad: tiles, ofLayer: layers[index].layer, within: budget)
-                if bytes <= budget {
-                    let isReturn = gaveWay && level > previous
-                    if leavesRoom(layer: index, tiles, bytes: bytes, isReturn: isReturn, &pool) { break }
-                    layers[index].gaveWay = true
-                }
-                shortfallBytes = max(shortfallBytes, bytes)
-                guard level > 0 else { break }
-                level -= 1
-                isSame = collect(layer: index, level: level, viewport)
-            }
-        }
+        let cover = chooseLevel(layer: index, viewport, share: share, &pool)
+        let isSame = collect(layer: index, cover)
         layers[index].leftOut = scratchLeftOut
         layers[index].isCut = layers[index].leftOut > 0
-        if !isSame { takeCollected(layer: index, level: level, now: now, pool: &pool) }
-        layers[index].needs.level = level
+        if !isSame { takeCollected(layer: index, level: cover.levelIndex, now: now, pool: &pool) }
+        layers[index].needs.level = cover.levelIndex
         layers[index].needs.hasBegun = true
         layers[index].fittedVersion = pool.needVersion
         layers[index].observe(viewport, now: time)
@@ -234,6 +206,7 @@ struct ViewModel: Sendable {
 
     /// Replaces a layer's needed and visible tiles by the collected ones.
     private mutating func takeCollected(layer index: Int, level: Int, now: Int64, pool: inout PoolState) {
+        // Former lists may have been far longer. The limit does not count their memory any more.
         if scratch.hasRoom(farBeyond: scratch.count) { scratch = scratch.map { $0 } }
         if scratchVisible.hasRoom(farBeyond: scratchVisible.count) { scratchVisible = scratchVisible.map { $0 } }
         // What showed before is scratch from here on.
@@ -248,6 +221,7 @@ struct ViewModel: Sendable {
             noteDropped(layer: index, pool)
         }
         if layers[index].visible != scratchVisible { needsVersion &+= 1 }
+        if scratchVisible.hasRoom(farBeyond: layers[index].visible.count) { scratchVisible = [] }
     }
 
     /// Updates the needed tiles to the renderer's own list.
@@ -308,10 +282,9 @@ struct ViewModel: Sendable {
         count > most ? count * pool.slotBytes(ofLayer: layers[index].layer) : 0
     }
 
-    /// Collects the tiles of a level, unless they are the needed and visible ones. Returns whether they are.
-    private mutating func collect(layer index: Int, level: Int, _ viewport: TileViewport) -> Bool {
-        let layer = layers[index].layer
-        let cover = ViewportCover(pyramid: layers[index].pyramid, viewport: viewport, levelIndex: level)
+    /// Collects the tiles under a viewport, unless they are the needed and visible ones. Returns whether they are.
+    private mutating func collect(layer index: Int, _ cover: ViewportCover) -> Bool {
+        let (layer, level) = (layers[index].layer, cover.levelIndex)
         let columns = cover.period
         (scratchRange, scratchLeftOut) = (cover.range, cover.leftOutCount)
         if let range = scratchRange, range == layers[index].range, layers[index].needs.hasBegun { return true }
@@ -338,6 +311,7 @@ struct ViewModel: Sendable {
             scratchVisible.append(VisibleTile(index: Int32(number), offset: offset))
             return true
         }
+        listedCount += scratch.count
         return false
     }
 

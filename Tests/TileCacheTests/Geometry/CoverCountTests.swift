@@ -31,7 +31,10 @@ import Testing
             #expect(cover.tileCount == visited.count, "\(place)")
             // Beyond it, a walk of all copies ends before one of the tiles alone.
             let isCut = steps >= ViewportCover.maximumTileCount
-            if !isCut { #expect(cover.tileCount == tiles.count, "\(place)") }
+            var walked: [TileCoordinate] = []
+            CoveredTiles(cover, layer: 3).forEachKey { walked.append($0.coordinate) }
+            #expect(walked.count == cover.tileCount && Set(walked) == visited, "\(place)")
+            if !isCut { #expect(walked == tiles, "\(place)") }
             let range = cover.range
             #expect((range == nil) == (view.rotation != 0 || pyramid.wrapsX), "\(place)")
             guard let range else { continue }

@@ -165,6 +165,40 @@ import Testing
         }
     }
 
+    /// Twelve views of one room. Levels that have no room, alone or beside other views, are judged without a list of their
+    /// tiles, which the limit does not count.
+    @Test(arguments: [false, true], [0, 0.4] as [Double])
+    func onlyTilesOfTheChosenLevelAreListed(wraps: Bool, rotation: Double) throws {
+        let small = TilePool(tiles: 600)
+        let pyramid = try ServiceSetup.pyramid(wraps: wraps)
+        var views = (0..<12).map { _ in
+            ViewModel(
+                layers: [ViewLayer(id: LayerID(0), pyramid: pyramid)],
+                selection: TileLevelSelection(),
+                fitsBudget: true
+            )
+        }
+        var (listed, coarsened) = (0, 0)
+        for frame in 0..<4 {
+            for place in views.indices {
+                let viewport = TileViewport(
+                    center: WorldPoint(x: 700 + Double(place * 220 + frame * 70), y: 1400 + Double(frame * 70)),
+                    width: 1200,
+                    height: 1000,
+                    rotation: rotation
+                )
+                let before = views[place].listedCount
+                _ = views[place].update(viewport, now: Int64(frame), pool: &small.pool)
+                let count = views[place].listedCount - before
+                let layer = views[place].layers[0]
+                #expect(count == layer.needs.tiles.count || (count == 0 && layer.range != nil))
+                listed += count
+                if layer.isCoarsened { coarsened += 1 }
+            }
+        }
+        #expect(coarsened > 24 && listed > 0, "\(coarsened) of 48 coarser, \(listed) listed")
+    }
+
     /// A layer that leaves a view at rest gives its part of the limit to the others, and its shortfall is over.
     @Test func layersThatStayHaveTheRoomOfThoseThatGo() throws {
         // Room for 38 tiles: for the twenty of one layer, not for those of both.
