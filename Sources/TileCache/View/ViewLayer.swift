@@ -54,11 +54,18 @@ struct ViewLayer: Sendable {
         return gaps
     }
 
-    /// Maximum number of frames waiting for a planner; the oldest ones beyond it are dropped.
+    /// Maximum number of frames waiting for a planner, and of the tiles in their lists, whose memory the limit does not
+    /// count. The oldest ones beyond it are dropped.
     static let maximumObservations = 240
+    static let maximumObservedTiles = 1 << 16
 
     mutating func observe(_ viewport: TileViewport, now: Int64) {
-        if observations.count == Self.maximumObservations { observations.removeFirst() }
+        var count = needs.tiles.count
+        let dropped = observations.lastIndex {
+            count += $0.needed.count
+            return count > Self.maximumObservedTiles
+        }
+        observations.removeFirst(max((dropped ?? -1) + 1, observations.count + 1 - Self.maximumObservations))
         observations.append(
             FrameObservation(
                 time: now,

@@ -46,6 +46,18 @@ import Testing
         #expect(layer.observations.map(\.time) == (1...most).map { Int64($0) })
     }
 
+    /// The limit does not count the lists of frames that wait. The newest frame is kept in any case.
+    @Test func fewerFramesOfManyTilesWait() throws {
+        var layer = ViewLayer(id: LayerID(0), pyramid: try ServiceSetup.pyramid())
+        let tiles = (0..<70_000).map { TileKey(layer: 0, TileCoordinate(level: 6, column: $0, row: 0)) }
+        for (now, count) in [20_000, 20_000, 20_000, 5_536, 1, 70_000, 10, 10].enumerated() {
+            layer.needs.tiles = Array(tiles.prefix(count))
+            layer.observe(ServiceSetup.viewport(900, 900), now: Int64(now))
+            let expected = [[0], [0, 1], [0, 1, 2], [0, 1, 2, 3], [1, 2, 3, 4], [5], [6], [6, 7]][now]
+            #expect(layer.observations.map { Int($0.time) } == expected)
+        }
+    }
+
     private func needed(_ list: [NeededTile], by view: ViewModel) -> NeededList {
         let pyramids = Dictionary(view.layers.map { ($0.id, $0.pyramid) }) { first, _ in first }
         return NeededList(list, pyramids: pyramids)
