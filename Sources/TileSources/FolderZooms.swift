@@ -53,11 +53,11 @@ struct FolderZooms {
         if !isTile(zoom: tile[0], column / 2, row) { wrong = tile }
     }
 
-    /// Of the tiles that are not of the coarsest zoom, the part that has a tile over it at the next coarser zoom among
-    /// them; `nil` if they have one zoom.
+    /// Of the tiles that are not of the coarsest zoom: their number, and that of those with a tile over them at the next
+    /// coarser zoom among them.
     ///
     /// - Parameter place: Index of the zoom in a path.
-    private func partWithTilesAbove(zoomAt place: Int) -> Double? {
+    private func tilesUnderOthers(zoomAt place: Int) -> (found: Int, count: Int) {
         let zooms = Set(tiles.map { $0[place] }).sorted()
         var (count, found) = (0, 0)
         for tile in tiles {
@@ -68,15 +68,15 @@ struct FolderZooms {
             let path = "\(folder)/\(above[0])/\(above[1])/\(above[2])\(layout.suffix)"
             if endings.contains(where: { Files.exists("\(path).\($0)") }) { found += 1 }
         }
-        return count > 0 ? Double(found) / Double(count) : nil
+        return (found, count)
     }
 
     /// Checks that a layout may be that of a folder.
     ///
     /// - Parameter names: Names in the folder.
     /// - Returns: A warning if another order is more likely.
-    /// - Throws: ``TileSourceError`` if another order is certain: some tile is none of the layout, or tiles of several
-    ///   zooms lie over one another in that order only.
+    /// - Throws: ``TileSourceError`` if the order is another one: some tile is none of the layout, or none of its tiles lies
+    ///   under another one, and nine in ten of at least eight do in another order.
     static func check(
         _ folder: String,
         _ names: [String],
@@ -86,10 +86,12 @@ struct FolderZooms {
         guard !own.others.isEmpty else { return nil }
         var (wrong, orders) = (own.wrong, own.others)
         if wrong == nil {
-            guard own.partWithTilesAbove(zoomAt: 0) == 0 else { return nil }
-            let parts = orders.map { own.partWithTilesAbove(zoomAt: $0.place) }
-            let certain = zip(orders, parts).filter { $0.1 ?? 0 >= 0.5 }.map(\.0)
-            let likely = zip(orders, parts).filter { $0.1 == nil }.map(\.0)
+            let asRead = own.tilesUnderOthers(zoomAt: 0)
+            guard asRead.count > 0, asRead.found == 0 else { return nil }
+            let parts = orders.map { own.tilesUnderOthers(zoomAt: $0.place) }
+            // Some areas apart lie over one another by chance in another order too.
+            let certain = zip(orders, parts).filter { $1.count >= 8 && 10 * $1.found >= 9 * $1.count }.map(\.0)
+            let likely = zip(orders, parts).filter { $1.count == 0 || 2 * $1.found >= $1.count }.map(\.0)
             if !certain.isEmpty { (wrong, orders) = (own.tiles.last, certain) } else { orders = likely }
         }
         let form = orders.map(\.text).joined(separator: " or ")

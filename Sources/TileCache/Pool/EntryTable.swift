@@ -85,13 +85,6 @@ struct EntryTable: ~Copyable {
         pageNumbers.committedBytes + committedChainPages * pageBytes + 2 * pageNumbers.bookkeepingBytes
     }
 
-    /// Committed bytes without a use, which `beginDecommit` returns.
-    var unusedBytes: Int {
-        pageNumbers.unusedCount * pageBytes + max(committedChainPages - neededChainPages, 0) * pageBytes
-    }
-
-    private var neededChainPages: Int { max((chainCount + chainsPerPage - 1) / chainsPerPage, 1) }
-
     /// Bytes that the next insertion would commit.
     var nextGrowth: Int {
         var bytes = chainCount < 2 * (count + 1) && needsChainPage ? pageBytes : 0
@@ -273,7 +266,9 @@ struct EntryTable: ~Copyable {
             leaving.insert(page)
             return MemoryRange(slotClass: MemoryRange.entryPages, number: page)
         }
-        guard committedChainPages > neededChainPages else { return nil }
+        guard committedChainPages > max((chainCount + chainsPerPage - 1) / chainsPerPage, 1) else {
+            return nil
+        }
         committedChainPages -= 1
         leavingChainPages += 1
         return MemoryRange(slotClass: MemoryRange.chainPages, number: Int32(committedChainPages))

@@ -46,8 +46,8 @@ extension PoolState {
         return slotBytes(ofLayer: layer) <= ledger.limit - tables - bytes
     }
 
-    /// Frees bytes for tables by evicting unneeded tiles; returns whether it succeeded. If they are not enough, none is
-    /// evicted. Not above a lowered limit: that is reached in steps, by `settleLimit` alone.
+    /// Frees bytes for tables by evicting unneeded tiles; returns whether it succeeded. If they cannot be enough, none
+    /// is evicted. Not above a lowered limit: that is reached in steps, by `settleLimit` alone.
     ///
     /// - Parameter inSteps: Whether it may be interrupted. Default: true. Not if the caller's request bounds it.
     mutating func makeBytes(_ bytes: Int, inSteps: Bool = true) -> Bool {
@@ -71,12 +71,14 @@ extension PoolState {
         return true
     }
 
-    /// Whether the evictable tiles may be enough for some bytes. All pages count, as if each block and payload could go.
-    /// So do tiles behind the first few hundred, so that the walk is short.
+    /// Whether the evictable tiles may be enough for some bytes. All pages and the table count, as if each block, payload
+    /// and entry could go. So do tiles behind the first few hundred, so that the walk is short.
     private func mayFree(_ bytes: Int) -> Bool {
         var free = availableBytes
         guard free < bytes else { return true }
-        free += slots.committedBytes - slots.usedBytes + pages.committedBytes + table.unusedBytes
+        free += slots.committedBytes - slots.usedBytes + pages.committedBytes
+        // Tables granted on top of the limit make no room.
+        if !configuration.grantsBookkeeping { free += table.byteCount }
         var passed = 0
         for group in table.lists.groups.indices {
             var number = table.lists.tail(of: .decoded, inGroup: group)

@@ -167,8 +167,6 @@ struct TileTable: ~Copyable {
         entries.remove(number)
     }
 
-    var unusedBytes: Int { entries.unusedBytes }
-
     mutating func beginDecommit() -> MemoryRange? { entries.beginDecommit() }
     mutating func finishDecommit(_ range: MemoryRange) { entries.finishDecommit(range) }
 

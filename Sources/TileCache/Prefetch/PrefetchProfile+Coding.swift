@@ -2,7 +2,7 @@ extension PrefetchProfile {
     /// First bytes of a profile.
     private static let magic = Array("TileCache profile\n".utf8)
     /// Incremented when the bins or the format change.
-    /// 2 since there are bins of zooms in progress.
+    /// 2 since there are bins of zooms in progress, 3 since there are those of views that have settled on a level.
     private static let version: UInt64 = 3
 
     /// Maximum number of ``bytes``, places included.

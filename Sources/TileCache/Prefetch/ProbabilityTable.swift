@@ -241,7 +241,8 @@ extension BinPriors {
     }
 
     /// Sets the probabilities of zooms by step and context. Steps: -3, -2, -1, +1, +2. Contexts: never zoomed, in, out,
-    /// in and panned since, out and panned since, panned far since: as if never; then, of any step, by when a zoom in progress reaches the level.
+    /// in and panned since, out and panned since, panned far since (as if never); then, of any step, by when a zoom in
+    /// progress reaches the level.
     ///
     /// Low before the first zoom, unless the view is an overview (`Outlook`): otherwise the next finer level would be
     /// loaded everywhere, also in sessions that never zoom.

@@ -60,9 +60,11 @@ struct ViewLayer: Sendable {
     static let maximumObservedTiles = 1 << 16
 
     mutating func observe(_ viewport: TileViewport, now: Int64) {
-        var count = needs.tiles.count
+        var (count, later) = (needs.tiles.count, needs.tiles)
         let dropped = observations.lastIndex {
-            count += $0.needed.count
+            // Frames of the same tiles share their list.
+            if $0.needed != later { count += $0.needed.count }
+            later = $0.needed
             return count > Self.maximumObservedTiles
         }
         observations.removeFirst(max((dropped ?? -1) + 1, observations.count + 1 - Self.maximumObservations))

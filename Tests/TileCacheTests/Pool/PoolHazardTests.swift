@@ -320,9 +320,10 @@ import Testing
         #expect(hasRoom && supply == .extra && !other.isOverLimit)
     }
 
-    /// Tables that do not fit beside what may not be evicted evict nothing. The boundary is two tiles.
+    /// Tables that do not fit beside what may not be evicted evict nothing: more than two tiles, and
+    /// than all of the table.
     @Test func chargesThatDoNotFitEvictNothing() {
-        for (bytes, fits) in [(2 * TilePool.tileBytes, true), (2 * TilePool.tileBytes + 1, false)] {
+        for fits in [true, false] {
             let small = TilePool(tiles: 16) { $0.grantsBookkeeping = false }
             let kept = (small.byteLimit - small.committedBytes) / TilePool.tileBytes - 6
             var needs = ViewNeeds()
@@ -333,7 +334,8 @@ import Testing
             small.load(41)
             let left = small.pool.availableBytes
             #expect(small.decoded.isSuperset(of: [40, 41]) && left >= 0)
-            let isCharged = small.pool.charge(left + bytes, to: .policies)
+            let bytes = left + 2 * TilePool.tileBytes + (fits ? 0 : small.pool.table.byteCount + 1)
+            let isCharged = small.pool.charge(bytes, to: .policies)
             #expect(isCharged == fits && small.decoded.isSuperset(of: 0..<kept), "\(left)")
             #expect(small.decoded.contains(40) != fits && small.decoded.contains(41) != fits)
         }

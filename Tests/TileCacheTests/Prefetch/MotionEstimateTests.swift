@@ -112,9 +112,9 @@ import Testing
                 )
             }
         }
-        scroll(100, 84)
+        scroll(100, 83)
         #expect(motion.zoomContext == (octaves > 0 ? .inwardThenPanned : .outwardThenPanned))
-        scroll(1, 1)
+        scroll(100, 2)
         #expect(motion.zoomContext == .settled)
         Self.zoomed(&motion, octaves: -octaves, frames: 30, about: WorldPoint(x: 0, y: 0))
         #expect(motion.zoomContext == (octaves > 0 ? .outward : .inward))
