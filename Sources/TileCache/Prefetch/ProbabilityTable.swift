@@ -249,14 +249,16 @@ extension BinPriors {
     private mutating func setZoom() {
         let falls = [1, 0.5, 0.35, 0.25, 0.2, 0.12, 0.07, 0.03, 0.01]
         let likelihoods = [
-            [0.01, 0.1, 0.3, 0.1, 0.2, 0.01], [0.03, 0.2, 0.45, 0.2, 0.3, 0.03],
-            [0.06, 0.4, 0.75, 0.45, 0.55, 0.06], [0.1, 0.75, 0.35, 0.6, 0.6, 0.1], [0.03, 0.4, 0.15, 0.3, 0.25, 0.03],
+            [0.01, 0.1, 0.3, 0.1, 0.2], [0.03, 0.2, 0.45, 0.2, 0.3], [0.06, 0.4, 0.75, 0.45, 0.55],
+            [0.1, 0.75, 0.35, 0.6, 0.6], [0.03, 0.4, 0.15, 0.3, 0.25],
         ]
         // Low for the last two, since fingers that pan change the scale a little, too.
         let reached = [0.9, 0.5, 0.2]
         for step in likelihoods.indices {
             let isNext = abs(CandidateBin.levelSteps[step]) == 1
-            let byContext = likelihoods[step] + reached
+            // A view that has settled on its level is like one that never zoomed.
+            let unreached = likelihoods[step] + [likelihoods[step][0]]
+            let byContext = unreached + reached
             for context in byContext.indices {
                 for distance in 0..<CandidateBin.distances {
                     for isSeen in [false, true] {
@@ -268,7 +270,7 @@ extension BinPriors {
                         )
                         let likely = byContext[context] * falls[distance]
                         needed[bin] = isSeen ? likely + 0.2 * (1 - likely) : likely
-                        soon[bin] = needed[bin] * (isNext || context >= likelihoods[step].count ? 0.6 : 0.05)
+                        soon[bin] = needed[bin] * (isNext || context >= unreached.count ? 0.6 : 0.05)
                     }
                 }
             }

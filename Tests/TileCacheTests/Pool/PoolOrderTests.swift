@@ -136,6 +136,10 @@ import Testing
         #expect(second.missingSince == Array(repeating: 7, count: 10))
         small.pool.enterMissing(of: &second)
         #expect(second.isIncomplete)
+        // A planned tile without an entry lacks room then.
+        small.pool.install(Plan(entries: [small.demand(wanted[9])], followsNeeds: true))
+        let (begun, lacksRoom) = (small.beginLoad(), small.pool.queue.lacksRoomForNeeds)
+        #expect(begun == nil && lacksRoom)
         small.pool.clear(&first)
         small.pool.enterMissing(of: &second)
         let entries = wanted.map { small.pool.table.find($0) }

@@ -106,6 +106,7 @@ import Testing
         }
         #expect(refusal(18, 3, of: bytes) == nil)
         #expect(refusal(18, 2, of: bytes) == "profile: version: expected 3, not 2")
+        #expect(refusal(18, 1, of: bytes) == "profile: version: expected 3, not 1")
         #expect(refusal(18, 0, of: bytes) == "profile: version: expected 3, not 0")
         #expect(refusal(18, .max, of: bytes) == "profile: version: expected 3, not \(UInt64.max)")
         #expect(refusal(26, 1 << 48, of: bytes) == nil)
