@@ -13,7 +13,10 @@ struct HTTP2Tests {
         let cache: TileCache
         let layer: TileLayer
         let view: TileView
-        private let all = TileViewport(center: WorldPoint(x: 128, y: 128), width: 256, height: 256)
+        /// Not more tiles than streams that share a connection.
+        private let halves = [64.0, 192].map {
+            TileViewport(center: WorldPoint(x: 128, y: $0), width: 256, height: 128)
+        }
 
         /// Files of the world, without a certificate.
         static var files: ScratchFolder {
@@ -45,10 +48,13 @@ struct HTTP2Tests {
             view.update(TileViewport(center: center, width: 8, height: 8))
         }
 
-        /// Shows all of the world until each tile is there. Every tile drawn meanwhile must be right.
-        func showsAll() -> Bool {
+        /// Shows all of the world, one half after the other, until each tile is there. Every tile drawn meanwhile must be
+        /// right.
+        func showsAll() -> Bool { halves.allSatisfy(shows) }
+
+        private func shows(_ viewport: TileViewport) -> Bool {
             settled {
-                view.update(all)
+                view.update(viewport)
                 let frame = view.frame()
                 for placement in frame {
                     let tile = placement.tile.identity.tile
