@@ -5,7 +5,7 @@ import TileCache
 @testable import TileCacheC
 
 /// Two answers to one request at the same time.
-@Suite(.timeLimit(.minutes(15))) struct SecondAnswerTests {
+@Suite(.timeLimit(.minutes(45))) struct SecondAnswerTests {
     private final class OneRequest: TileSource {
         let request = Lock<TileRequest?>(nil)
         let isRequested = DispatchSemaphore(value: 0)

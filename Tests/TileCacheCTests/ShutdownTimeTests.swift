@@ -6,7 +6,7 @@ import TileCache
 @testable import TileCacheC
 
 /// `tilecache_shutdown` with a source that hangs, and what `tilecache_destroy` releases.
-@Suite(.timeLimit(.minutes(15))) struct ShutdownTimeTests {
+@Suite(.timeLimit(.minutes(45))) struct ShutdownTimeTests {
     private static let gate = DispatchSemaphore(value: 0)
     private static let entered = DispatchSemaphore(value: 0)
 

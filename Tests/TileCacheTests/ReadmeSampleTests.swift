@@ -26,7 +26,7 @@ import TileCache
         }
     }
 
-    @Test(.timeLimit(.minutes(15))) func drawsWhatTheScreenNeeds() throws {
+    @Test(.timeLimit(.minutes(45))) func drawsWhatTheScreenNeeds() throws {
         let screen = Screen()
 
         struct Checkers: BlockingTileSource {

@@ -8,7 +8,7 @@ import TileCache
 @testable import TileDiskStore
 
 /// Recovery of a store after failures, and its limits.
-@Suite(.timeLimit(.minutes(15))) struct DiskRecoveryTests {
+@Suite(.timeLimit(.minutes(45))) struct DiskRecoveryTests {
     static func open(_ folder: ScratchFolder, _ disk: FaultyDisk? = nil) throws -> TileDiskStore {
         try TileDiskStore(path: folder.path, byteLimit: .mebibytes(4), options: .test(disk))
     }

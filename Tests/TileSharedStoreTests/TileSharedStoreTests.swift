@@ -6,7 +6,7 @@ import Testing
 @testable import TileSharedStore
 
 /// Stores on real servers; skipped if memcached is not installed.
-@Suite(.enabled(if: MemcachedServer.program != nil, "memcached is not installed"), .timeLimit(.minutes(15)))
+@Suite(.enabled(if: MemcachedServer.program != nil, "memcached is not installed"), .timeLimit(.minutes(45)))
 struct TileSharedStoreTests {
     let shape = TileStoreShape(format: .gray8, alpha: .ignored, width: 16, height: 16)
     let namespace = TileStoreNamespace(high: 1, low: 2)

@@ -10,7 +10,7 @@ import Testing
 #endif
 
 /// Ranges of files, on a disk and on servers of this process.
-@Suite(.timeLimit(.minutes(15))) struct ByteRangeReaderTests {
+@Suite(.timeLimit(.minutes(45))) struct ByteRangeReaderTests {
     let folder = ScratchFolder()
     let counter = SourceCounter()
     let bytes: [UInt8] = {

@@ -4,7 +4,7 @@ import Testing
 @testable import TileSources
 
 /// Tiles that are there and show nothing: no bytes, and transparent images of any size.
-@Suite(.timeLimit(.minutes(15))) struct EmptyTileTests {
+@Suite(.timeLimit(.minutes(45))) struct EmptyTileTests {
     private let folder = ScratchFolder()
     private let clear = [UInt8](repeating: 0, count: 32 * 32 * 4)
 

@@ -301,7 +301,7 @@ import Testing
     }
 
     /// A cache shows exact tiles, and keeps encoded bytes if they are smaller.
-    @Test(.timeLimit(.minutes(15))) func aCacheShowsThem() throws {
+    @Test(.timeLimit(.minutes(45))) func aCacheShowsThem() throws {
         writePyramid(0...3) { _, _, _ in false }
         let address = try #require(TileSourceAddress("xyz:\(folder.path)"))
         let source = try address.open()

@@ -5,7 +5,7 @@ import Testing
 @testable import TileSources
 
 /// Tiles over HTTP/2: of real servers, and of one that behaves as it is told.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.timeLimit(.minutes(45)))
 struct HTTP2Tests {
     /// A world of 256 pixels, in 8 x 8 tiles of zoom 3.
     private final class Scene {

@@ -5,7 +5,7 @@ import Testing
 @testable import TileSources
 
 /// What becomes of requests that nobody wants any more. The server answers when the test lets it.
-@Suite(.enabled(if: TileServer.python != nil, "python3 is not installed"), .timeLimit(.minutes(15)))
+@Suite(.enabled(if: TileServer.python != nil, "python3 is not installed"), .timeLimit(.minutes(45)))
 struct HTTPCancellationTests {
     /// A world of 256 pixels, in 8 x 8 tiles of zoom 3. Each view of one tile needs no other one.
     private final class Scene {

@@ -4,7 +4,7 @@ import Testing
 @testable import TileSources
 
 /// Servers of this process that change between requests: requests and drawn pixels follow HTTP's rules.
-@Suite(.timeLimit(.minutes(15))) struct HTTPModelTests {
+@Suite(.timeLimit(.minutes(45))) struct HTTPModelTests {
     /// A world of one tile, through a cache.
     private final class Scene {
         let source: HTTPTileSource

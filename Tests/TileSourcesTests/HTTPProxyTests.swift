@@ -5,7 +5,7 @@ import Testing
 @testable import TileSources
 
 /// Real servers with caching headers: alone, and behind nginx as a caching proxy.
-@Suite(.enabled(if: TileServer.python != nil, "python3 is not installed"), .timeLimit(.minutes(15)))
+@Suite(.enabled(if: TileServer.python != nil, "python3 is not installed"), .timeLimit(.minutes(45)))
 struct HTTPProxyTests {
     private let folder = ScratchFolder()
     /// Starts at the present time, so that no answer of a real server looks aged.

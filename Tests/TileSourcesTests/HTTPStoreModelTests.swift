@@ -5,7 +5,7 @@ import TileDiskStore
 @testable import TileSources
 
 /// Runs a program many times over one store. Requests to a random server and drawn pixels follow a naive model.
-@Suite(.timeLimit(.minutes(15))) struct HTTPStoreModelTests {
+@Suite(.timeLimit(.minutes(45))) struct HTTPStoreModelTests {
     /// Stored entry of a conforming client.
     private struct Stored {
         /// `nil` if the tile is absent.

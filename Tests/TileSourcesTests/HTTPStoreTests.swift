@@ -4,7 +4,7 @@ import Testing
 @testable import TileSources
 
 /// Keeps tiles of a server in a store on disk. Tests requests and drawn pixels of later runs.
-@Suite(.timeLimit(.minutes(15))) struct HTTPStoreTests {
+@Suite(.timeLimit(.minutes(45))) struct HTTPStoreTests {
     private typealias Run = StoredRun
     private typealias Clock = StoredRun.Clock
 

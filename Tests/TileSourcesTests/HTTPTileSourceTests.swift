@@ -7,7 +7,7 @@ import Testing
 @testable import TileSources
 
 /// Tests against local servers that are slow, fail, hang, truncate and die.
-@Suite(.enabled(if: TileServer.python != nil, "python3 is not installed"), .serialized, .timeLimit(.minutes(15)))
+@Suite(.enabled(if: TileServer.python != nil, "python3 is not installed"), .serialized, .timeLimit(.minutes(45)))
 struct HTTPTileSourceTests {
     /// A world of 256 pixels, with zooms 0 to 3 of 32-pixel tiles. Tile 3/2/2 does not exist.
     private final class Scene {

@@ -4,7 +4,7 @@ import Testing
 @testable import TileSources
 
 /// Images of the IIIF Image API, on a server that has exactly the canonical addresses.
-@Suite(.timeLimit(.minutes(15))) struct IIIFTests {
+@Suite(.timeLimit(.minutes(45))) struct IIIFTests {
     /// An `info.json` of either version.
     struct Info {
         var version = 3

@@ -15,7 +15,7 @@ import Testing
 /// Ten times the input takes at most forty times the time. A quadratic cost would be a hundred times.
 ///
 /// Measures the thread's CPU time, the least of three runs, and at least a millisecond: other work does not count.
-@Suite(.serialized, .timeLimit(.minutes(15))) struct InputCostTests {
+@Suite(.serialized, .timeLimit(.minutes(45))) struct InputCostTests {
     private let folder = ScratchFolder()
     private let origin = TileCoordinate(level: 0, column: 0, row: 0)
 

@@ -12,7 +12,7 @@ import Testing
 #endif
 
 /// MBTiles files as several writers leave them: rows from the top, no bounds, no index, other zooms than stated.
-@Suite(.timeLimit(.minutes(15))) struct MBTilesVariantTests {
+@Suite(.timeLimit(.minutes(45))) struct MBTilesVariantTests {
     private let folder = ScratchFolder()
     private var path: String { "\(folder.path)/map.mbtiles" }
 

@@ -5,7 +5,7 @@ import Testing
 @testable import TileSources
 
 /// Every tile of sets that GDAL and libvips have written equals those programs' decoding.
-@Suite(.serialized, .timeLimit(.minutes(15))) struct OtherProgramsTests {
+@Suite(.serialized, .timeLimit(.minutes(45))) struct OtherProgramsTests {
     private let folder = ScratchFolder()
 
     private func picture(hasAlpha: Bool = false) -> String {

@@ -12,7 +12,7 @@ import Testing
 
 /// Compares windows of large TIFFs with what other programs read. Other programs write the files. The windows are 200
 /// random ones, all corners and edges.
-@Suite(.serialized, .timeLimit(.minutes(15))) struct OtherReadersTests {
+@Suite(.serialized, .timeLimit(.minutes(45))) struct OtherReadersTests {
     private let folder = ScratchFolder()
     private static let image = TestImage(width: 1100, height: 900, hasAlpha: true)
 

@@ -4,7 +4,7 @@ import Testing
 @testable import TileSources
 
 /// Damaged PMTiles archives, and those that state what cannot be. Failures say so, in bounded memory.
-@Suite(.timeLimit(.minutes(15))) struct PMTilesHostileTests {
+@Suite(.timeLimit(.minutes(45))) struct PMTilesHostileTests {
     private let folder = ScratchFolder()
 
     /// Opens an archive and loads some tiles. Returns whether it opened, and what failed.

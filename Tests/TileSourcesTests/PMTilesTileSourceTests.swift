@@ -12,7 +12,7 @@ import Testing
 #endif
 
 /// PMTiles archives, on a disk and on servers of this process.
-@Suite(.timeLimit(.minutes(15))) struct PMTilesTileSourceTests {
+@Suite(.timeLimit(.minutes(45))) struct PMTilesTileSourceTests {
     private let folder = ScratchFolder()
 
     private static func image(_ zoom: Int, _ column: Int, _ row: Int) -> TestImage {

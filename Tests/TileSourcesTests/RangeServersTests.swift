@@ -4,7 +4,7 @@ import Testing
 @testable import TileSources
 
 /// Servers that answer ranges in ways of their own, scripted in this process.
-@Suite(.timeLimit(.minutes(15))) struct RangeServersTests {
+@Suite(.timeLimit(.minutes(45))) struct RangeServersTests {
     private let counter = SourceCounter()
     private let bytes: [UInt8] = {
         var random = SplitMix64(seed: 9)

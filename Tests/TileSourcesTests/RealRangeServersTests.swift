@@ -5,7 +5,7 @@ import Testing
 @testable import TileSources
 
 /// Byte ranges of real servers, as far as they are installed.
-@Suite(.timeLimit(.minutes(15))) struct RealRangeServersTests {
+@Suite(.timeLimit(.minutes(45))) struct RealRangeServersTests {
     private let folder = ScratchFolder()
     private let counter = SourceCounter()
     private let bytes: [UInt8] = {

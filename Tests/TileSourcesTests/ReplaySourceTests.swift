@@ -5,7 +5,7 @@ import Testing
 @testable import TileSources
 
 /// Replays whose tiles come from a source.
-@Suite(.timeLimit(.minutes(15))) struct ReplaySourceTests {
+@Suite(.timeLimit(.minutes(45))) struct ReplaySourceTests {
     private let folder = ScratchFolder()
 
     private func options() -> ReplayOptions {

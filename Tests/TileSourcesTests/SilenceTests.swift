@@ -6,7 +6,7 @@ import Testing
 @testable import TileSources
 
 /// Sources that show nothing say why.
-@Suite(.timeLimit(.minutes(15))) struct SilenceTests {
+@Suite(.timeLimit(.minutes(45))) struct SilenceTests {
     private let folder = ScratchFolder()
 
     /// A clock that the test moves.
@@ -135,7 +135,7 @@ import Testing
 }
 
 /// Sets of files of the IIIF Image API that differ from what their description says.
-@Suite(.timeLimit(.minutes(15))) struct StaticIIIFTests {
+@Suite(.timeLimit(.minutes(45))) struct StaticIIIFTests {
     private let image = TestImage(width: 300, height: 200)
 
     private func description(_ id: String, version: Int, width: Int, height: Int, factors: String) -> String {

@@ -11,7 +11,7 @@ import Testing
 #endif
 
 /// TIFF files that are damaged, or state what cannot be.
-@Suite(.timeLimit(.minutes(15))) struct TIFFHostileTests {
+@Suite(.timeLimit(.minutes(45))) struct TIFFHostileTests {
     private let folder = ScratchFolder()
 
     @discardableResult

@@ -5,7 +5,7 @@ import Testing
 @testable import TileSources
 
 /// Requests for a tiled TIFF file on a server: few, and no bytes that are of no use.
-@Suite(.timeLimit(.minutes(15))) struct TIFFRequestTests {
+@Suite(.timeLimit(.minutes(45))) struct TIFFRequestTests {
     /// Draws tiles of a server through a cache. One request opens the file, and each plane of a tile takes at most one.
     @Test func requestsAreFew() throws {
         let image = TestImage(width: 500, height: 300)

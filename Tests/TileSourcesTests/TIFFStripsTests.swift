@@ -4,7 +4,7 @@ import Testing
 @testable import TileSources
 
 /// TIFF files in strips, which are read as large images.
-@Suite(.timeLimit(.minutes(15))) struct TIFFStripsTests {
+@Suite(.timeLimit(.minutes(45))) struct TIFFStripsTests {
     private let folder = ScratchFolder()
     private let straight = TileSourceOptions(alpha: .straight, tileSize: 32)
 

@@ -11,7 +11,7 @@ import Testing
 #endif
 
 /// Tiled TIFF files, on a disk and on servers of this process.
-@Suite(.timeLimit(.minutes(15))) struct TIFFTileSourceTests {
+@Suite(.timeLimit(.minutes(45))) struct TIFFTileSourceTests {
     private let folder = ScratchFolder()
     private let straight = TileSourceOptions(alpha: .straight)
 

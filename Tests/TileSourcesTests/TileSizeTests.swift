@@ -5,7 +5,7 @@ import Testing
 @testable import TileSources
 
 /// Sets of which some tiles are empty, damaged or of another size than the others.
-@Suite(.timeLimit(.minutes(15))) struct TileSizeTests {
+@Suite(.timeLimit(.minutes(45))) struct TileSizeTests {
     private let folder = ScratchFolder()
 
     private func image(_ zoom: Int, _ column: Int, _ row: Int, _ side: Int = 32) -> TestImage {

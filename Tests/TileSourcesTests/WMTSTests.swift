@@ -4,7 +4,7 @@ import Testing
 @testable import TileSources
 
 /// Layers of WMTS servers, with templates and with keys and values.
-@Suite(.timeLimit(.minutes(15))) struct WMTSTests {
+@Suite(.timeLimit(.minutes(45))) struct WMTSTests {
     /// Capabilities with two matrix sets and some layers.
     struct Capabilities {
         var layers = [Layer()]

@@ -5,7 +5,7 @@ import Testing
 @testable import TileTextures
 
 /// Slots of a view of a real cache. The renderer has an array of memory for textures.
-@Suite(.timeLimit(.minutes(15))) struct TextureSlotsTests {
+@Suite(.timeLimit(.minutes(45))) struct TextureSlotsTests {
     /// Fills 64-pixel tiles with a number of their own. The first byte is the version.
     private final class Numbers: BlockingTileSource {
         let version = Lock<UInt8>(1)

@@ -6,7 +6,7 @@ import TileCache
 @testable import CacheBenchKit
 
 /// Profiles in replays: what is learned from which traces, and what a profile changes.
-@Suite(.timeLimit(.minutes(15))) struct LearnTests {
+@Suite(.timeLimit(.minutes(45))) struct LearnTests {
     private static var options: ReplayOptions {
         var options = ReplayOptions()
         options.memoryLimit = .screens(4)

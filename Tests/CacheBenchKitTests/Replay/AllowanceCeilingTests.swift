@@ -5,7 +5,7 @@ import TileCache
 @testable import CacheBenchKit
 
 /// Ceilings of prefetches by the starts of loads, and the counts of reports.
-@Suite(.timeLimit(.minutes(15))) struct AllowanceCeilingTests {
+@Suite(.timeLimit(.minutes(45))) struct AllowanceCeilingTests {
     private static let minute: Int64 = 60_000_000_000
 
     /// Replays the built-in session; returns the total and the starts of its prefetches, in nanoseconds.

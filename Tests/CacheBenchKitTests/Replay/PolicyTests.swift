@@ -4,7 +4,7 @@ import Testing
 @testable import TileCache
 
 /// The library's policy and its rivals: plans skipped at rest, and extreme numbers.
-@Suite(.timeLimit(.minutes(15))) struct PolicyTests {
+@Suite(.timeLimit(.minutes(45))) struct PolicyTests {
     enum Foresight: String, CaseIterable, Sendable {
         case none, ring, velocity, skewport, gaussian, zoom4, tilecache
 

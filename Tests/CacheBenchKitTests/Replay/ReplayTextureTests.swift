@@ -6,7 +6,7 @@ import Testing
 @testable import TileCache
 
 /// Texture slots in replays under the virtual clock.
-@Suite(.timeLimit(.minutes(15))) struct ReplayTextureTests {
+@Suite(.timeLimit(.minutes(45))) struct ReplayTextureTests {
     private func options(_ change: (inout ReplayOptions) -> Void = { _ in }) -> ReplayOptions {
         var options = ReplayOptions()
         options.duration = 15_000_000_000

@@ -6,7 +6,7 @@ import Testing
 @testable import TileCache
 
 /// Tiers below memory in replays: rows of the report under both clocks.
-@Suite(.timeLimit(.minutes(15))) struct ReplayTierTests {
+@Suite(.timeLimit(.minutes(45))) struct ReplayTierTests {
     private func options(_ change: (inout ReplayOptions) -> Void) -> ReplayOptions {
         var options = ReplayOptions()
         options.duration = 20_000_000_000

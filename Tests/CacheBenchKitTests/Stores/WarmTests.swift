@@ -5,7 +5,7 @@ import Testing
 @testable import TileCache
 
 /// `cachebench warm`: what it fills stores with, and what it says of tiles that they do not take.
-@Suite(.timeLimit(.minutes(15))) struct WarmTests {
+@Suite(.timeLimit(.minutes(45))) struct WarmTests {
     /// Runs over 341 tiles.
     private func run(
         _ store: BufferedStore,

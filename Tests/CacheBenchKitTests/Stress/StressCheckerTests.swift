@@ -5,7 +5,7 @@ import Testing
 @testable import TileCache
 
 /// The checker detects each kind of violation.
-@Suite(.timeLimit(.minutes(15))) struct StressCheckerTests {
+@Suite(.timeLimit(.minutes(45))) struct StressCheckerTests {
     private let tile = TileCoordinate(level: 3, column: 5, row: 2)
 
     private func bytes(_ tile: TileCoordinate, layer: Int, version: UInt32, style: StressTile.Style) -> [UInt8] {

@@ -4,7 +4,7 @@ import Testing
 @testable import TileCache
 
 /// Short stress runs with every fault, and reproducible seeds.
-@Suite(.timeLimit(.minutes(15))) struct StressTests {
+@Suite(.timeLimit(.minutes(45))) struct StressTests {
     private func options(seconds: Double, _ faults: Set<StressFault>, seed: UInt64 = 3) -> StressOptions {
         var options = StressOptions()
         options.duration = Int64(seconds * 1e9)

@@ -7,7 +7,7 @@ import TileCache
 
 /// Zooming out under both clocks. Under the real one sources answer at once, so that the results do not depend on the
 /// machine.
-@Suite(.timeLimit(.minutes(15))) struct ZoomoutTests {
+@Suite(.timeLimit(.minutes(45))) struct ZoomoutTests {
     private func options(
         _ width: Double,
         _ height: Double,

@@ -3,7 +3,7 @@ import Testing
 @testable import TileCache
 
 /// Worlds and tiles of extreme sizes, drawn and not only addressed.
-@Suite(.timeLimit(.minutes(15))) struct ExtremeWorldTests {
+@Suite(.timeLimit(.minutes(45))) struct ExtremeWorldTests {
     private static let side = 1 << 40
 
     private static func view(_ x: Double, _ y: Double, scale: Double, rotation: Double = 0) -> TileViewport {

@@ -4,7 +4,7 @@ import Testing
 @testable import TileCache
 
 /// Views of places against exact counters.
-@Suite(.timeLimit(.minutes(15))) struct PlaceSketchTests {
+@Suite(.timeLimit(.minutes(45))) struct PlaceSketchTests {
     private static func tile(_ number: Int) -> TileKey {
         TileKey(layer: 0, TileCoordinate(level: 3 + number % 9, column: number / 9 % 700, row: number / 6300))
     }

@@ -5,7 +5,7 @@ import Testing
 @testable import TileCache
 
 /// Profiles as values: coding, damage, merging, size.
-@Suite(.timeLimit(.minutes(15))) struct PrefetchProfileTests {
+@Suite(.timeLimit(.minutes(45))) struct PrefetchProfileTests {
     /// With places, and without.
     private static let sizes = (with: 297_706, without: 166_634)
 

@@ -5,7 +5,7 @@ import Testing
 @testable import TileCache
 
 /// What is drawn in place of tiles that will not come: the deepest ancestor that there is, found with few requests.
-@Suite(.timeLimit(.minutes(15))) struct AbsentAncestorTests {
+@Suite(.timeLimit(.minutes(45))) struct AbsentAncestorTests {
     /// A made archive: which tiles there are.
     private struct Archive: Sendable, CustomStringConvertible {
         let seed: UInt64

@@ -3,7 +3,7 @@ import Testing
 @testable import TileCache
 
 /// What layers may load ahead of need, in the service.
-@Suite(.timeLimit(.minutes(15))) struct AllowanceTests {
+@Suite(.timeLimit(.minutes(45))) struct AllowanceTests {
     private func context(near: Set<TileKey> = []) -> PlanContext {
         var context = PlanContext.empty()
         context.residency = { $0.coordinate.column == 7 ? .compressed : .none }

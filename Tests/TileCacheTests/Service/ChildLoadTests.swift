@@ -4,7 +4,7 @@ import Testing
 @testable import TileCache
 
 /// Loads of an asynchronous source's tile for a coarser one that is made from it.
-@Suite(.timeLimit(.minutes(15))) struct ChildLoadTests {
+@Suite(.timeLimit(.minutes(45))) struct ChildLoadTests {
     private func layer(_ source: any TileSource) throws -> LayerRecord {
         let pyramid = try ServiceSetup.pyramid()
         return LayerRecord(

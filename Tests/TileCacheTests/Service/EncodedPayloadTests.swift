@@ -4,7 +4,7 @@ import Testing
 @testable import TileCache
 
 /// Sources whose encoded bytes are used as the compressed form of their tiles.
-@Suite(.timeLimit(.minutes(15))) struct EncodedPayloadTests {
+@Suite(.timeLimit(.minutes(45))) struct EncodedPayloadTests {
     private struct Scene {
         let cache: TileCache
         let layer: TileLayer

@@ -5,7 +5,7 @@ import Testing
 @testable import TileCache
 
 /// Tiles that are valid for a time, in memory and in stores. All times are those of a test's clock.
-@Suite(.timeLimit(.minutes(15))) struct ExpiryTests {
+@Suite(.timeLimit(.minutes(45))) struct ExpiryTests {
     private static let start: Int64 = 1_000_000
     private static let second: Int64 = 1_000_000_000
 

@@ -5,7 +5,7 @@ import Testing
 @testable import TileCache
 
 /// Ends of requests: with little room, within handlers, and while handlers are kept from running.
-@Suite(.timeLimit(.minutes(15))) struct FetchEndTests {
+@Suite(.timeLimit(.minutes(45))) struct FetchEndTests {
     private typealias Ends = FetchTests.Ends
 
     private let queue = DispatchQueue(label: "FetchEndTests")

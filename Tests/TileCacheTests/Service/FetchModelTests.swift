@@ -5,7 +5,7 @@ import Testing
 @testable import TileCache
 
 /// Random requests, cancellations, invalidations, removals and shutdowns on one thread, in random orders of steps.
-@Suite(.timeLimit(.minutes(15))) struct FetchModelTests {
+@Suite(.timeLimit(.minutes(45))) struct FetchModelTests {
     // Used by one thread only.
     private final class Record: @unchecked Sendable {
         let layer: Int

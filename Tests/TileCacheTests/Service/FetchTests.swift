@@ -5,7 +5,7 @@ import Testing
 @testable import TileCache
 
 /// Requests of hosts for single tiles, margins of views and late tiles.
-@Suite(.timeLimit(.minutes(15))) struct FetchTests {
+@Suite(.timeLimit(.minutes(45))) struct FetchTests {
     /// Records what handlers receive.
     final class Ends: Sendable {
         private let kinds = Lock([String]())

@@ -9,7 +9,7 @@ import Testing
 #endif
 
 /// Memory that sources report counts against the limit.
-@Suite(.timeLimit(.minutes(15))) struct HeldMemoryTests {
+@Suite(.timeLimit(.minutes(45))) struct HeldMemoryTests {
     private final class Archive: BlockingTileSource, MemoryReportingSource {
         private let held: Lock<Int>
         private let asks = Lock(0)

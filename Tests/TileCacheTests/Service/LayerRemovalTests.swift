@@ -6,7 +6,7 @@ import Testing
 
 /// Layers are added and removed. Their memory returns, held tiles stay valid, and a later layer of the same index is
 /// distinct.
-@Suite(.timeLimit(.minutes(15))) struct LayerRemovalTests {
+@Suite(.timeLimit(.minutes(45))) struct LayerRemovalTests {
     /// Memory and tables of a cache for its layers.
     private struct Holdings: Hashable {
         var usedBytes: Int

@@ -4,7 +4,7 @@ import Testing
 @testable import TileCache
 
 /// Use of a layer's stores by the service: look-ups, writes, revalidation and invalidation.
-@Suite(.timeLimit(.minutes(15))) struct LayerStoreTests {
+@Suite(.timeLimit(.minutes(45))) struct LayerStoreTests {
     @Test(arguments: [true, false]) func tilesOutliveTheCache(isBlocking: Bool) throws {
         let store = MemoryStore()
         let origin = Origin()

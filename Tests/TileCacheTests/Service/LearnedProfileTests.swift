@@ -5,7 +5,7 @@ import Testing
 @testable import TileCache
 
 /// Profiles of layers in the service, and in the policy.
-@Suite(.timeLimit(.minutes(15))) struct LearnedProfileTests {
+@Suite(.timeLimit(.minutes(45))) struct LearnedProfileTests {
     private let steps = StepScheduler.calm()
 
     /// Pans to the right by a tile with each step.

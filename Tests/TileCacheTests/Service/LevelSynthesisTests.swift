@@ -4,7 +4,7 @@ import Testing
 @testable import TileCache
 
 /// Levels that the source does not have: every pixel against whole images, halved repeatedly.
-@Suite(.timeLimit(.minutes(15))) struct LevelSynthesisTests {
+@Suite(.timeLimit(.minutes(45))) struct LevelSynthesisTests {
     /// Shows some tiles and waits until they are resident.
     func show(_ tiles: [TileCoordinate], _ view: TileView, _ layer: TileLayer) -> Bool {
         eventually {

@@ -233,7 +233,7 @@ import Testing
 }
 
 /// The same on a whole cache.
-@Suite(.timeLimit(.minutes(15))) struct ServicePressureTests {
+@Suite(.timeLimit(.minutes(45))) struct ServicePressureTests {
     @Test func pressureTrimsAndTheLimitComesBack() throws {
         let steps = StepScheduler.calm()
         var configuration = TileCache.Configuration(byteLimit: .mebibytes(2))

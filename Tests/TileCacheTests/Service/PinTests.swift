@@ -4,7 +4,7 @@ import Testing
 @testable import TileCache
 
 /// Pinned tiles, and tiles prefetched on request.
-@Suite(.timeLimit(.minutes(15))) struct PinTests {
+@Suite(.timeLimit(.minutes(45))) struct PinTests {
     private func make(
         _ steps: StepScheduler,
         limit: ByteCount = .mebibytes(8)

@@ -6,7 +6,7 @@ import Testing
 
 /// Random configurations of the whole service. Every drawn pixel is its source's and at its place, all views become
 /// sharp, every limit is reached, and the counters agree.
-@Suite(.timeLimit(.minutes(10))) struct RandomServiceTests {
+@Suite(.timeLimit(.minutes(45))) struct RandomServiceTests {
     @Test(arguments: 0..<6) func anyConfigurationKeepsItsPromises(seed: Int) {
         for number in 0..<3 {
             let own = UInt64(seed * 100 + number)

@@ -4,7 +4,7 @@ import Testing
 @testable import TileCache
 
 /// A view at rest makes no plans.
-@Suite(.timeLimit(.minutes(15))) struct RestTests {
+@Suite(.timeLimit(.minutes(45))) struct RestTests {
     /// A renderer that draws the same view again keeps the service asleep. Its next change takes effect at once.
     ///
     /// Also if the cache is full: ending the last frame makes no room, as the next one holds the same tiles.

@@ -4,7 +4,7 @@ import Testing
 @testable import TileCache
 
 /// A renderer's limits on memory and on time within a frame.
-@Suite(.timeLimit(.minutes(15))) struct ServiceBudgetTests {
+@Suite(.timeLimit(.minutes(45))) struct ServiceBudgetTests {
     /// A view over twenty compressed tiles, and a cache whose one worker is idle.
     private func compressedView() throws -> (TileCache, TileView, PlainSource, TileView) {
         let cache = try TileCache(byteLimit: .mebibytes(4), workers: 1)

@@ -4,7 +4,7 @@ import Testing
 @testable import TileCache
 
 /// Notifications of a renderer about better pixels.
-@Suite(.timeLimit(.minutes(15))) struct ServiceCallbackTests {
+@Suite(.timeLimit(.minutes(45))) struct ServiceCallbackTests {
     @Test func oneCallbackTellsOfManyTilesAndNoneComesAfterShutdown() throws {
         let cache = try TileCache(byteLimit: .mebibytes(4))
         let source = PlainSource(isGated: true)

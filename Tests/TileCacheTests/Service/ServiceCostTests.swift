@@ -3,7 +3,7 @@ import Testing
 @testable import TileCache
 
 /// Operation counts of frames, plans and evictions, by tiles held. They depend little on the machine.
-@Suite(.timeLimit(.minutes(15))) struct ServiceCostTests {
+@Suite(.timeLimit(.minutes(45))) struct ServiceCostTests {
     private struct Cost: CustomStringConvertible {
         /// Lock acquisitions for a frame of a panning view, its plans and loads included.
         var frame = 0.0

@@ -3,7 +3,7 @@ import Testing
 @testable import TileCache
 
 /// Diagnostics of a view.
-@Suite(.timeLimit(.minutes(15))) struct ServiceDiagnosticsTests {
+@Suite(.timeLimit(.minutes(45))) struct ServiceDiagnosticsTests {
     private func tile(_ column: Int, _ row: Int) -> TileCoordinate {
         TileCoordinate(level: 6, column: column, row: row)
     }

@@ -4,7 +4,7 @@ import Testing
 @testable import TileCache
 
 /// A layer of fast loads beside one of slow loads, in the whole service under a virtual clock.
-@Suite(.timeLimit(.minutes(15))) struct ServiceFairnessTests {
+@Suite(.timeLimit(.minutes(45))) struct ServiceFairnessTests {
     fileprivate static let millisecond: Int64 = 1_000_000
     private static let never: Int64 = 3600 * 1000 * millisecond
 

@@ -3,7 +3,7 @@ import Testing
 @testable import TileCache
 
 /// Frames of a view, and the counts of the cache.
-@Suite(.timeLimit(.minutes(15))) struct ServiceFrameTests {
+@Suite(.timeLimit(.minutes(45))) struct ServiceFrameTests {
     @Test func aViewBecomesSharpAndItsPixelsAreTheSources() throws {
         let steps = StepScheduler.calm()
         let cache = try steps.cache(byteLimit: .mebibytes(4))

@@ -5,7 +5,7 @@ import Testing
 @testable import TileCache
 
 /// Any input gives a clear error or a frame, never a crash.
-@Suite(.timeLimit(.minutes(15))) struct ServiceInputTests {
+@Suite(.timeLimit(.minutes(45))) struct ServiceInputTests {
     @Test func aTileLargerThanTheLimitIsRefusedByName() throws {
         let cache = try TileCache(byteLimit: .kibibytes(8))
         #expect(throws: TileCacheError.invalidLayer("a tile takes 16384 bytes, more than the limit of 8192")) {

@@ -4,7 +4,7 @@ import Testing
 @testable import TileCache
 
 /// Tiles that change at their source.
-@Suite(.timeLimit(.minutes(15))) struct ServiceInvalidationTests {
+@Suite(.timeLimit(.minutes(45))) struct ServiceInvalidationTests {
     @Test func aLoadThatBeganBeforeAnInvalidationNeverLands() throws {
         let cache = try TileCache(byteLimit: .mebibytes(4), workers: 2)
         let source = PlainSource(isGated: true)

@@ -4,7 +4,7 @@ import Testing
 @testable import TileCache
 
 /// Creation and end of caches: nothing hangs, nothing leaks.
-@Suite(.timeLimit(.minutes(15))) struct ServiceLifetimeTests {
+@Suite(.timeLimit(.minutes(45))) struct ServiceLifetimeTests {
     @Test func aHeldTileKeepsItsBytesAfterShutdown() throws {
         var cache: TileCache? = try TileCache(byteLimit: .mebibytes(4))
         let layer = try cache!.addLayer(PlainSource(), pyramid: try ServiceSetup.pyramid())

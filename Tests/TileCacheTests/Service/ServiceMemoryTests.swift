@@ -10,7 +10,7 @@
     #endif
 
     /// Memory that is free in the ledger is free in the system, page by page.
-    @Suite(.timeLimit(.minutes(15))) struct ServiceMemoryTests {
+    @Suite(.timeLimit(.minutes(45))) struct ServiceMemoryTests {
         /// Resident bytes of an address range.
         private func resident(_ region: MemoryRegion) -> Int {
             let page = sysconf(Int32(_SC_PAGESIZE))

@@ -3,7 +3,7 @@ import Testing
 @testable import TileCache
 
 /// Needs stated by the renderer: lists of tiles, destinations.
-@Suite(.timeLimit(.minutes(15))) struct ServiceNeedTests {
+@Suite(.timeLimit(.minutes(45))) struct ServiceNeedTests {
     @Test func renderersMayNameTheirOwnTiles() throws {
         let steps = StepScheduler.calm()
         let cache = try steps.cache(byteLimit: .mebibytes(4), workers: 1)

@@ -3,7 +3,7 @@ import Testing
 @testable import TileCache
 
 /// Loads that the real service's workers start, and their order.
-@Suite(.timeLimit(.minutes(15))) struct ServicePlanTests {
+@Suite(.timeLimit(.minutes(45))) struct ServicePlanTests {
     /// Each load ends only after the view has turned around. None started since is of the place it left.
     @Test func noLoadThatLeftThePlanStarts() throws {
         let cache = try TileCache(byteLimit: .mebibytes(4), workers: 2)

@@ -4,7 +4,7 @@ import Testing
 @testable import TileCache
 
 /// Every needed tile loads, waits or fails, without further frames, moves or plans.
-@Suite(.timeLimit(.minutes(15))) struct ServiceProgressTests {
+@Suite(.timeLimit(.minutes(45))) struct ServiceProgressTests {
     /// The layer may have no more loads in flight than workers, or two, the stuck one included. Others wait.
     @Test(arguments: [1, 2]) func aLayerWithAStuckLoadGetsAllItsOtherTiles(workers: Int) throws {
         let stuck = TileCoordinate(level: 6, column: 7, row: 7)

@@ -3,7 +3,7 @@ import Testing
 @testable import TileCache
 
 /// Requests to sources, and their possible answers.
-@Suite(.timeLimit(.minutes(15))) struct ServiceRequestTests {
+@Suite(.timeLimit(.minutes(45))) struct ServiceRequestTests {
     /// A view that waits for its tiles, and the first ones that workers have requested.
     private func asked(
         workers: Int,

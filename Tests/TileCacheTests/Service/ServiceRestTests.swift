@@ -5,7 +5,7 @@ import Testing
 @testable import TileCache
 
 /// A view at rest becomes idle under any limit. No more requests, and the service sleeps.
-@Suite(.timeLimit(.minutes(15))) struct ServiceRestTests {
+@Suite(.timeLimit(.minutes(45))) struct ServiceRestTests {
     /// One and a half screens of 1280 x 720 and less. Prefetches were once repeated endlessly here.
     @Test(arguments: [(3, 1), (7, 1), (8, 1), (9, 1), (6, 2)])
     func anAsynchronousSourceIsLeftAlone(mebibytes: Int, layers: Int) throws {

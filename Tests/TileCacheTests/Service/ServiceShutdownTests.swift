@@ -4,7 +4,7 @@ import Testing
 @testable import TileCache
 
 /// `shutdown` returns within its timeout, whatever callbacks do.
-@Suite(.timeLimit(.minutes(15))) struct ServiceShutdownTests {
+@Suite(.timeLimit(.minutes(45))) struct ServiceShutdownTests {
     private static let short: Int64 = 20_000_000
     /// Only ends a run that hangs, as `eventually` does.
     private static let long: Int64 = 600_000_000_000

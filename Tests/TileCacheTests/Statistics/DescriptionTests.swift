@@ -3,7 +3,7 @@ import Testing
 @testable import TileCache
 
 /// Descriptions start with the problem.
-@Suite(.timeLimit(.minutes(15))) struct DescriptionTests {
+@Suite(.timeLimit(.minutes(45))) struct DescriptionTests {
     /// Some tiles are absent, some fail permanently, one fails once.
     private struct TroubledSource: BlockingTileSource {
         let failsOnce = FailingOnce()

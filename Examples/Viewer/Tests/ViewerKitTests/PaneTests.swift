@@ -114,7 +114,7 @@ import TileScroll
     }
 
     /// After a view at rest has loaded, a ring has loaded one tile more on each side, and none has not.
-    @Test(.timeLimit(.minutes(15))) func rulesPrefetch() async throws {
+    @Test(.timeLimit(.minutes(45))) func rulesPrefetch() async throws {
         for (name, tiles) in [("none", 4), ("ring", 16)] {
             let rule = try #require(PrefetchRule(name))
             var configuration = TileCache.Configuration(byteLimit: .mebibytes(32))

@@ -16,7 +16,7 @@ private let chromium: String? = {
 /// Each kind of page in headless Chromium. In the width of a telephone and of a desktop.
 @Suite(
     .enabled(if: chromium != nil, "Chromium is not installed: apt-get install chromium, or set CHROMIUM"),
-    .timeLimit(.minutes(15))
+    .timeLimit(.minutes(45))
 )
 struct PageBrowserTests {
     /// Findings of the probe about a page.

@@ -5,7 +5,7 @@ import Testing
 
 /// The whole service under random schedules. Every view gets its tiles and notifications, the limit holds, and all work
 /// ends.
-@Suite(.timeLimit(.minutes(10))) struct ExploredScheduleTests {
+@Suite(.timeLimit(.minutes(45))) struct ExploredScheduleTests {
     @Test func everyScheduleKeepsThePromises() throws {
         let seeds = scheduleSeeds(150)
         var steps = 0

@@ -3,7 +3,7 @@ import Testing
 @testable import TileCache
 
 /// Another worker takes the place of one whose source hangs.
-@Suite(.timeLimit(.minutes(15))) struct HangingWorkerTests {
+@Suite(.timeLimit(.minutes(45))) struct HangingWorkerTests {
     /// Requests that nobody answers occupy no worker: none is replaced, however many layers do not answer.
     @Test(arguments: [1, 16, 40]) func otherLayersGoOnBesideSeveralThatDoNotAnswer(silentLayers: Int) throws {
         let scene = try scene()

@@ -5,7 +5,7 @@ import Testing
 
 /// No hold of the lock does work that grows with the number of tiles: whatever has to make way goes in steps, and others
 /// have their turn in between. Counted, not timed.
-@Suite(.timeLimit(.minutes(15))) struct HoldTests {
+@Suite(.timeLimit(.minutes(45))) struct HoldTests {
     /// Small tiles of 4 KiB, many of them.
     private final class Crowd {
         static let count = 4096

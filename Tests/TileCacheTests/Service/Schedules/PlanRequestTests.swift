@@ -4,7 +4,7 @@ import Testing
 
 /// Every event that lets a needed tile load requests the plan for it. No view is updated or drawn afterwards, and no
 /// timer fires.
-@Suite(.timeLimit(.minutes(15))) struct PlanRequestTests {
+@Suite(.timeLimit(.minutes(45))) struct PlanRequestTests {
     @Test func whatPinsLeftNoRoomForComesWhenTheyEnd() throws {
         let scene = try StillScene(tiles: 8)
         let layer = try scene.plainLayer()

@@ -5,7 +5,7 @@ import Testing
 
 /// A removed layer ends with its last job, hold and byte, without affecting other layers. No view is updated
 /// afterwards, and no timer fires.
-@Suite(.timeLimit(.minutes(15))) struct RemovalEndTests {
+@Suite(.timeLimit(.minutes(45))) struct RemovalEndTests {
     private func layers(_ scene: StillScene) -> Int { scene.cache.core.read { $0.layers.count } }
     private func slotSizes(_ scene: StillScene) -> Int { scene.cache.core.read { $0.pool.slots.count } }
 

@@ -4,7 +4,7 @@ import Testing
 @testable import TileCache
 
 /// The service on one thread, with schedule and clock controlled by the test.
-@Suite(.timeLimit(.minutes(15))) struct ServiceScheduleTests {
+@Suite(.timeLimit(.minutes(45))) struct ServiceScheduleTests {
     private func cache(
         on scheduler: StepScheduler,
         workers: Int = 1,

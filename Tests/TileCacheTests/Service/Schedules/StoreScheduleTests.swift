@@ -4,7 +4,7 @@ import Testing
 @testable import TileCache
 
 /// Invalidations of a layer with stores under random schedules: nothing older than the last change is drawn.
-@Suite(.timeLimit(.minutes(10))) struct StoreScheduleTests {
+@Suite(.timeLimit(.minutes(45))) struct StoreScheduleTests {
     @Test func nothingOutdatedIsDrawn() throws {
         let seeds = scheduleSeeds(300)
         var (checks, hits) = (0, 0)

@@ -3,7 +3,7 @@ import Testing
 @testable import TileCache
 
 /// No worker sleeps while the plan has work for it.
-@Suite(.timeLimit(.minutes(15))) struct WakeTests {
+@Suite(.timeLimit(.minutes(45))) struct WakeTests {
     /// A worker that finds the only codec busy goes to sleep. The worker that takes the next job wakes it for the plan
     /// entries behind.
     @Test func aWorkerThatTakesAJobWakesAnother() throws {
