@@ -110,11 +110,13 @@ let package = Package(
             dependencies: ["TileCache", "TileTextures", "TileScroll", "PanTraces", "DemoWorld", "CLZ4"],
             swiftSettings: settings
         ),
+        // Traces of access logs, tracks and tables, for cachebench alone.
+        .target(name: "TraceImport", dependencies: ["PanTraces", "TileCache", "CTileExpat"], swiftSettings: settings),
         .executableTarget(
             name: "cachebench",
             dependencies: [
                 "CacheBenchKit", "PanTraces", "TileCache", "DemoWorld", "TileSources", "TileDiskStore",
-                "TileSharedStore",
+                "TileSharedStore", "TraceImport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings
@@ -146,6 +148,11 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(name: "PanTracesTests", dependencies: ["PanTraces", "TileCache"], swiftSettings: settings),
+        .testTarget(
+            name: "TraceImportTests",
+            dependencies: ["TraceImport", "PanTraces", "TileCache"],
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "TileDiskStoreTests",
             dependencies: ["TileDiskStore", "TileCache", "TestSupport", "CTileSQLite"],
@@ -220,7 +227,8 @@ if Context.environment["TILECACHE_SANITIZED"] != nil || Context.environment["TIL
 // without what reads files and servers, the C interface and the bench.
 if let kept = Context.environment["TILECACHE_SANITIZED"] {
     var left = [
-        "cachebench", "CacheBenchTests", "DemoWorldTests", "TileScrollTests", "TileTexturesTests",
+        "cachebench", "CacheBenchTests", "DemoWorldTests", "TileScrollTests", "TileTexturesTests", "TraceImport",
+        "TraceImportTests",
     ]
     if kept == "core" {
         left += [

@@ -59,8 +59,9 @@ package final class LineReader {
         while true {
             if let feed = memchr(buffer.baseAddress! + searched, 10, end - searched) {
                 let length = UnsafeRawPointer(feed) - UnsafeRawPointer(buffer.baseAddress! + start)
-                defer { start += length + 1 }
-                return try line(length: length)
+                let line = try line(length: length)
+                start += length + 1
+                return line
             }
             searched = end
             if end - start > Self.longestLine { return try line(length: end - start) }
@@ -73,6 +74,32 @@ package final class LineReader {
             try fill()
             searched += start
         }
+    }
+
+    /// Skips a line that was too long; reading can go on after it.
+    package func skipLine() throws(PanTraceError) {
+        while true {
+            if let feed = memchr(buffer.baseAddress! + start, 10, end - start) {
+                start += UnsafeRawPointer(feed) - UnsafeRawPointer(buffer.baseAddress! + start) + 1
+                return
+            }
+            start = end
+            guard !hasEnded else { return }
+            try fill()
+        }
+    }
+
+    /// The first bytes that are not read yet, which stay so; few only at the end. Valid until the next call.
+    package func head() throws(PanTraceError) -> UnsafeRawBufferPointer {
+        while !hasEnded, end - start < Self.longestLine { try fill() }
+        return UnsafeRawBufferPointer(rebasing: buffer[start..<end])
+    }
+
+    /// The next bytes, whatever lines they have, valid until the next call. `nil` after the last ones.
+    package func nextBytes() throws(PanTraceError) -> UnsafeRawBufferPointer? {
+        while !hasEnded, start == end { try fill() }
+        defer { start = end }
+        return start == end ? nil : UnsafeRawBufferPointer(rebasing: buffer[start..<end])
     }
 
     private func line(length: Int) throws(PanTraceError) -> UnsafeRawBufferPointer {

@@ -17,7 +17,8 @@ struct CacheBench: ParsableCommand {
         version: BenchVersion.program,
         subcommands: [
             ReplayCommand.self, CompareCommand.self, TuneCommand.self, LearnCommand.self, ZoomoutCommand.self,
-            GenerateCommand.self, ThroughputCommand.self, StressCommand.self, WarmCommand.self, FarmCommand.self,
+            GenerateCommand.self, ImportCommand.self, ThroughputCommand.self, StressCommand.self, WarmCommand.self,
+            FarmCommand.self,
         ],
         defaultSubcommand: ReplayCommand.self
     )

@@ -196,7 +196,7 @@ struct MessageTests {
     }
 
     /// Lines that the parser breaks would be two commands once they are pasted.
-    @Test(arguments: ["replay", "compare", "tune", "learn", "zoomout", "generate", "stress", "warm", "farm"])
+    @Test(arguments: ["replay", "compare", "tune", "learn", "zoomout", "generate", "import", "stress", "warm", "farm"])
     func examplesOfHelpCanBePasted(command: String) throws {
         let help = try Program.run([command, "--help"]).output
         let examples = try #require(help.firstMatch(of: /Examples:\n([^U]*)USAGE/)?.1)

@@ -1,0 +1,278 @@
+import PanTraces
+import TileCache
+
+/// Reads files of all kinds in order and hands on finished sessions.
+///
+/// Memory is bounded, however long a log is: 10,000 clients and 4 million requests are kept at once, 16 bytes each. Those
+/// that have been idle for longest are ended beyond. A log may go on in the next file.
+package struct Importer {
+    /// Sessions that are handed on; the others are counted.
+    package static let mostSessions = 1000
+
+    package private(set) var counts = ImportCounts()
+    private let pause: Int64
+    private let emit: (ImportedSession) throws -> Void
+    private var clients: ClientSessions
+
+    /// Creates an importer.
+    ///
+    /// - Parameters:
+    ///   - pause: A client's pause that ends a session, in nanoseconds.
+    ///   - emit: Receives each session as soon as it is over.
+    package init(pause: Int64, emit: @escaping (ImportedSession) throws -> Void) {
+        self.pause = pause
+        self.emit = emit
+        clients = ClientSessions(pause: pause)
+    }
+
+    /// Reads a file.
+    ///
+    /// - Parameters:
+    ///   - path: A file, or `-` for standard input.
+    ///   - reached: Called now and then with the part that has been read; returns whether to go on. Default: always.
+    /// - Returns: The kind of the file.
+    /// - Throws: ``ImportError`` or `PanTraceError` if the file cannot be read or recognised, or from some line on. What
+    ///   was read before counts.
+    package mutating func read(
+        path: String,
+        reached: (Double?) -> Bool = { _ in true }
+    ) throws -> ImportKind {
+        try read(LineReader(path: path), reached)
+    }
+
+    /// Reads a file from memory.
+    package mutating func read(bytes: [UInt8], name: String) throws -> ImportKind {
+        try read(LineReader(bytes: bytes, name: name)) { _ in true }
+    }
+
+    /// Ends the sessions that are still open.
+    package mutating func finish() throws {
+        try withCounts { importer, counts, emit in try importer.clients.finish(&counts, emit) }
+    }
+
+    private mutating func read(_ reader: LineReader, _ reached: (Double?) -> Bool) throws -> ImportKind {
+        let kind = try ImportKind.of(name: reader.name, head: reader.head())
+        switch kind {
+        case .accessLog: try readLog(reader, reached)
+        case .har: try readHAR(reader)
+        case .gpx, .kml: try readTrack(reader, kind, reached)
+        case .table: try readTable(reader, reached)
+        }
+        return kind
+    }
+
+    /// Counts sessions as they are handed on.
+    private mutating func withCounts(
+        _ body: (inout Importer, inout ImportCounts, (ImportedSession) throws -> Void) throws -> Void
+    ) throws {
+        var changed = counts
+        var sessions = (count: counts.sessions, positions: counts.positions, left: 0)
+        let emit = emit
+        defer {
+            (changed.sessions, changed.positions) = (sessions.count, sessions.positions)
+            if sessions.left > 0 { changed.omit(.tooMany, sessions.left) }
+            counts = changed
+        }
+        try body(&self, &changed) { session in
+            guard sessions.count < Self.mostSessions else { return sessions.left += 1 }
+            try emit(session)
+            sessions.count += 1
+            sessions.positions += session.samples.count
+        }
+    }
+
+    // MARK: - Requests
+
+    private mutating func readLog(_ reader: LineReader, _ reached: (Double?) -> Bool) throws {
+        // Few names come again and again, and looking for words in one takes longer than all else.
+        var robots: [String: Bool] = [:]
+        func isRobot(_ agent: String) -> Bool {
+            if let known = robots[agent] { return known }
+            if robots.count >= 10_000 { robots = [:] }
+            let isRobot = AccessLogLine.isRobot(agent)
+            robots[agent] = isRobot
+            return isRobot
+        }
+        try withCounts { importer, counts, emit in
+            while let line = try Self.nextLine(reader, &counts) {
+                counts.entries += 1
+                if counts.entries & 0xFFFF == 0, !reached(reader.partRead) { return }
+                guard let line = AccessLogLine(line) else {
+                    counts.omit(.broken)
+                    continue
+                }
+                guard let tile = Self.tile(line.method, line.path, &counts) else { continue }
+                guard !isRobot(line.agent) else {
+                    counts.omit(.robots)
+                    continue
+                }
+                try importer.clients.add(
+                    LoggedTile(time: line.time, zoom: tile.zoom, x: tile.x, y: tile.y),
+                    isDouble: tile.isDouble,
+                    of: "\(line.client)\t\(line.agent)\t\(tile.prefix)",
+                    &counts,
+                    emit
+                )
+            }
+        }
+    }
+
+    private mutating func readHAR(_ reader: LineReader) throws {
+        var bytes: [UInt8] = []
+        while let piece = try reader.nextBytes() {
+            bytes += piece
+            guard bytes.count <= HARDocument.mostBytes else {
+                throw ImportError(reader.name, "a HAR file of at most \(HARDocument.mostBytes >> 20) MiB is expected")
+            }
+        }
+        let document = try HARDocument(bytes, name: reader.name)
+        try withCounts { importer, counts, emit in
+            for entry in document.log.entries {
+                counts.entries += 1
+                guard let time = entry.startedDateTime.flatMap({ ImportedTime.date($0) }), let url = entry.request?.url
+                else {
+                    counts.omit(.broken)
+                    continue
+                }
+                let tile = Array(url.utf8).withUnsafeBytes { Self.tile(entry.request?.method ?? "GET", $0, &counts) }
+                guard let tile else { continue }
+                try importer.clients.add(
+                    LoggedTile(time: time, zoom: tile.zoom, x: tile.x, y: tile.y),
+                    isDouble: tile.isDouble,
+                    of: "\(reader.name)\t\(tile.prefix)",
+                    &counts,
+                    emit
+                )
+            }
+        }
+    }
+
+    private static func tile(
+        _ method: String,
+        _ path: UnsafeRawBufferPointer,
+        _ counts: inout ImportCounts
+    ) -> TilePath? {
+        guard method == "GET", let tile = TilePath(path) else {
+            counts.omit(.noTile)
+            return nil
+        }
+        guard tile.isValid else {
+            counts.omit(.outside)
+            return nil
+        }
+        return tile
+    }
+
+    // MARK: - Positions
+
+    private mutating func readTrack(_ reader: LineReader, _ kind: ImportKind, _ reached: (Double?) -> Bool) throws {
+        guard let track = TrackReader() else { throw ImportError(reader.name, "there is no memory") }
+        let pause = pause
+        try withCounts { _, counts, emit in
+            var sessions = PositionSessions(pause: pause)
+            let isTour = kind == .kml
+            func session(_ samples: [PanTraceSample]) throws {
+                try emit(
+                    ImportedSession(
+                        samples,
+                        header: GlobeView.header,
+                        origin: isTour ? "KML tour" : "GPX track",
+                        guesses: "size of the view, " + (isTour ? "paths between places" : "scale (zoom 15)")
+                    )
+                )
+            }
+            defer {
+                counts.omit(.noTime, track.withoutTime)
+                counts.omit(.broken, track.broken)
+                counts.entries += track.withoutTime + track.broken
+            }
+            do {
+                var hasEnded = false
+                while !hasEnded {
+                    let piece = try reader.nextBytes() ?? UnsafeRawBufferPointer(start: nil, count: 0)
+                    hasEnded = piece.isEmpty
+                    for sample in try track.read(piece, name: reader.name) {
+                        try sessions.add(sample, &counts, session)
+                    }
+                    if !reached(reader.partRead) { break }
+                }
+            } catch {
+                try sessions.finish(&counts, session)
+                throw error
+            }
+            try sessions.finish(&counts, session)
+        }
+    }
+
+    private mutating func readTable(_ reader: LineReader, _ reached: (Double?) -> Bool) throws {
+        let pause = pause
+        try withCounts { _, counts, emit in
+            guard let first = try Self.nextLine(reader, &counts),
+                let columns = TableColumns(String(decoding: first, as: UTF8.self))
+            else { return }
+            var sessions = PositionSessions(pause: pause)
+            var header = columns.header
+            var hasCanvas = false
+            func session(_ samples: [PanTraceSample]) throws {
+                var whole = header
+                var guesses = hasCanvas ? [] : ["size of the view"]
+                if whole.world == nil {
+                    whole.world = Self.world(samples, header.viewport)
+                    guesses.append("size of the world (what was seen)")
+                }
+                if columns.isScaleGuessed { guesses.append("scale") }
+                try emit(
+                    ImportedSession(
+                        samples,
+                        header: whole,
+                        origin: "table of positions",
+                        guesses: guesses.isEmpty ? "nothing" : guesses.joined(separator: ", ")
+                    )
+                )
+            }
+            while let line = try Self.nextLine(reader, &counts) {
+                guard !line.isEmpty else { continue }
+                guard let row = columns.row(line) else {
+                    counts.entries += 1
+                    counts.omit(.broken)
+                    continue
+                }
+                if let canvas = row.canvas, !hasCanvas { (header.viewport, hasCanvas) = (canvas, true) }
+                try sessions.add(row.sample, &counts, session)
+                if counts.entries & 0xFFFF == 0, !reached(reader.partRead) { break }
+            }
+            try sessions.finish(&counts, session)
+        }
+    }
+
+    /// The smallest power of two that holds all that a session saw.
+    private static func world(_ samples: [PanTraceSample], _ viewport: PanTraceHeader.Size?) -> PanTraceHeader.Size {
+        let view = viewport ?? GlobeView.usualViewport
+        let edge = samples.reduce(1.0) { edge, sample in
+            max(
+                edge,
+                sample.center.x + view.width / sample.scale / 2,
+                sample.center.y + view.height / sample.scale / 2
+            )
+        }
+        let side = PortableMath.exp2(min(PortableMath.log2(edge).rounded(.up), 40))
+        return .init(width: side, height: side)
+    }
+
+    /// The next line that is not too long; those that are count as broken.
+    private static func nextLine(
+        _ reader: LineReader,
+        _ counts: inout ImportCounts
+    ) throws(PanTraceError) -> UnsafeRawBufferPointer? {
+        while true {
+            do {
+                return try reader.next()
+            } catch {
+                guard error.kind == .tooLong else { throw error }
+                counts.entries += 1
+                counts.omit(.broken)
+                try reader.skipLine()
+            }
+        }
+    }
+}

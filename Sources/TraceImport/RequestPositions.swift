@@ -1,0 +1,167 @@
+package import PanTraces
+import TileCache
+
+/// Turns the requests of a session into positions, by the smallest move that explains them.
+///
+/// 1. The size of the view is guessed from the tiles that came within half a second of a new zoom (a second, if times are
+///    whole seconds), where these fill three quarters of their box and none beside it was requested before: the browser's
+///    own cache had nothing to show. A view of w tiles shows w + 1 columns on average. The mean of the middle half of the
+///    boxes counts, so that a pan right after the zoom does not decide.
+/// 2. Requests are one burst while the zoom is the same, none comes more than 250 ms after the one before, and one view
+///    can show them all. Bursts of equal time share it out: they are spread over the clock's step.
+/// 3. For each burst the centre goes as little as it can from where it was, so that the view shows all its tiles. At a new
+///    zoom it also shows no other ones, if the burst is as large as the view: there nothing was in the browser's cache.
+///    The scale shows tiles at 1:1.
+/// 4. A view that rests for more than a second moves within the last 400 ms before the burst.
+package enum RequestPositions {
+    /// Longest time between two requests of a burst.
+    static let burstPause: Int64 = 250_000_000
+    /// A longer time without a move is a rest.
+    static let rest: Int64 = 1_000_000_000
+    /// Duration of the move at the end of a rest.
+    static let moveTime: Int64 = 400_000_000
+    /// Where no zoom shows how large the view is: 1280 x 720 pixels in tiles of 256.
+    static let usualView = (width: 5.0, height: 2.8125)
+
+    /// The positions of a session, the first at time 0, and the size of its view.
+    ///
+    /// - Parameters:
+    ///   - requests: At least one, with times that do not go back.
+    ///   - tileSize: Side of a tile in pixels.
+    package static func trace(
+        of requests: [LoggedTile],
+        tileSize: Int
+    ) -> (samples: [PanTraceSample], viewport: PanTraceHeader.Size) {
+        let step: Int64 = requests.allSatisfy { $0.time % 1_000_000_000 == 0 } ? 1_000_000_000 : 1_000_000
+        let view = view(of: requests, step: step)
+        let finest = Int(requests.map(\.zoom).max() ?? 0)
+        let bursts = bursts(of: requests, view: view)
+        let times = times(of: bursts, step: step)
+        var samples: [PanTraceSample] = []
+        var center: WorldPoint?
+        var zoom: UInt8?
+        for (burst, time) in zip(bursts, times) {
+            let pixels = Double(tileSize) * PortableMath.exp2(Double(finest - Int(burst.zoom)))
+            let isNew = burst.zoom != zoom
+            let here = WorldPoint(
+                x: nearest(to: center.map { $0.x / pixels }, burst.box.columns, view.width, tileSize, isNew) * pixels,
+                y: nearest(to: center.map { $0.y / pixels }, burst.box.rows, view.height, tileSize, isNew) * pixels
+            )
+            let sample = PanTraceSample(time: time - times[0], center: here, scale: Double(tileSize) / pixels)
+            if let last = samples.last {
+                guard isNew || here != last.center else { continue }
+                if sample.time - last.time > rest {
+                    var rested = last
+                    rested.time = sample.time - moveTime
+                    samples.append(rested)
+                }
+            }
+            samples.append(sample)
+            (center, zoom) = (here, burst.zoom)
+        }
+        let side = Double(tileSize)
+        return (
+            samples, .init(width: (view.width * side).rounded(), height: (view.height * side).rounded())
+        )
+    }
+
+    // MARK: - Steps
+
+    /// Size of the view in tiles.
+    static func view(of requests: [LoggedTile], step: Int64) -> (width: Double, height: Double) {
+        let window = max(500_000_000, step)
+        var widths: [Double] = []
+        var heights: [Double] = []
+        var seen: Set<LoggedTile> = []
+        var first = 0
+        while first < requests.count {
+            let start = requests[first]
+            let end = requests[first...].firstIndex { $0.zoom != start.zoom } ?? requests.count
+            let run = requests[first..<end]
+            let early = run.prefix { $0.time - start.time <= window }
+            let box = early.reduce(TileBox(start)) { $0.with($1) }
+            let count = Double(Set(early.map(\.tile)).count)
+            if count > 1, count >= 0.75 * box.width * box.height, seen.isDisjoint(with: box.tilesAndNeighbours(start)) {
+                widths.append(box.width)
+                heights.append(box.height)
+            }
+            seen.formUnion(run.lazy.map(\.tile))
+            first = end
+        }
+        guard !widths.isEmpty else { return usualView }
+        return (max(middleMean(widths) - 1, 1), max(middleMean(heights) - 1, 1))
+    }
+
+    /// Mean of the values without the lowest and the highest quarter.
+    static func middleMean(_ values: [Double]) -> Double {
+        let quarter = values.count / 4
+        let middle = values.sorted()[quarter..<(values.count - quarter)]
+        return middle.reduce(0, +) / Double(middle.count)
+    }
+
+    struct Burst: Hashable {
+        var time: Int64
+        var zoom: UInt8
+        var box: TileBox
+    }
+
+    static func bursts(of requests: [LoggedTile], view: (width: Double, height: Double)) -> [Burst] {
+        var bursts: [Burst] = []
+        var last: Int64 = 0
+        var isNew = true
+        for request in requests {
+            defer { last = request.time }
+            if let burst = bursts.last, burst.zoom == request.zoom, request.time - last <= burstPause {
+                let box = burst.box.with(request)
+                // Loads of a new zoom may come in any order: one column more than the guess does not split them.
+                let spare: Double = isNew ? 3 : 2
+                if box.width < view.width + spare, box.height < view.height + spare {
+                    bursts[bursts.count - 1].box = box
+                    continue
+                }
+            }
+            isNew = bursts.last?.zoom != request.zoom
+            bursts.append(Burst(time: request.time, zoom: request.zoom, box: TileBox(request)))
+        }
+        return bursts
+    }
+
+    /// Strictly increasing times. Bursts of equal time are spread over a step of the clock.
+    static func times(of bursts: [Burst], step: Int64) -> [Int64] {
+        var times: [Int64] = []
+        var first = 0
+        while first < bursts.count {
+            let end = bursts[first...].firstIndex { $0.time != bursts[first].time } ?? bursts.count
+            for index in first..<end {
+                let part = step / Int64(end - first) * Int64(index - first)
+                times.append(max(bursts[index].time + part, (times.last ?? .min) + 1))
+            }
+            first = end
+        }
+        return times
+    }
+
+    /// The centre nearest to an earlier one at which a view shows a range of tiles, all in tiles.
+    ///
+    /// - Parameters:
+    ///   - earlier: `nil` for the middle.
+    ///   - fits: Whether the view shows no tile beside them, if they are enough for it.
+    static func nearest(
+        to earlier: Double?,
+        _ tiles: ClosedRange<Double>,
+        _ view: Double,
+        _ tileSize: Int,
+        _ fits: Bool
+    ) -> Double {
+        // An outermost tile shows at least one pixel.
+        let pixel = 1 / Double(tileSize)
+        var low = tiles.upperBound - view / 2 + pixel
+        var high = tiles.lowerBound + 1 + view / 2 - pixel
+        if fits, tiles.upperBound + 1 - tiles.lowerBound >= view {
+            low = max(low, tiles.lowerBound + view / 2)
+            high = min(high, tiles.upperBound + 1 - view / 2)
+        }
+        guard low <= high, let earlier else { return (tiles.lowerBound + tiles.upperBound + 1) / 2 }
+        return min(max(earlier, low), high)
+    }
+}

@@ -1,0 +1,159 @@
+import CTileExpat
+import PanTraces
+import TileCache
+
+/// Reads the positions of GPX tracks and KML tours, element by element, in constant memory.
+///
+/// GPX: points of tracks with a time. KML: `gx:FlyTo` of a tour, with its `LookAt` or `Camera`, and `gx:Wait`. A flight
+/// becomes a straight line with ten positions a second; heights above ground and tilts are left out.
+final class TrackReader {
+    private let parser: XML_Parser
+    /// The position under way, and attributes and texts of its elements.
+    private var values: [String: String] = [:]
+    private var text: [UInt8] = []
+    private var clock: Int64 = 0
+    private var last: PanTraceSample?
+    private(set) var refusal: String?
+    /// Positions since they were last taken.
+    private var found: [PanTraceSample] = []
+    private(set) var withoutTime = 0
+    private(set) var broken = 0
+
+    /// Bytes of one element's text that are kept.
+    private static let mostText = 65_536
+    /// Positions of one flight.
+    private static let mostSteps = 6000
+
+    init?() {
+        guard let parser = XML_ParserCreate(nil) else { return nil }
+        self.parser = parser
+        XML_SetUserData(parser, Unmanaged.passUnretained(self).toOpaque())
+        XML_SetElementHandler(
+            parser,
+            { TrackReader.of($0)?.begin($1, $2) },
+            { TrackReader.of($0)?.end($1) }
+        )
+        XML_SetCharacterDataHandler(parser) { context, text, count in
+            guard let reader = TrackReader.of(context), let text, reader.text.count < TrackReader.mostText else {
+                return
+            }
+            reader.text += UnsafeRawBufferPointer(start: text, count: Int(count))
+        }
+        // Entities could make much of little.
+        XML_SetEntityDeclHandler(parser) { context, _, _, _, _, _, _, _, _ in
+            guard let reader = TrackReader.of(context) else { return }
+            reader.refusal = "it declares an entity"
+            XML_StopParser(reader.parser, XML_Bool(XML_FALSE))
+        }
+    }
+
+    deinit { XML_ParserFree(parser) }
+
+    /// Reads a piece of the file; an empty one is its end.
+    ///
+    /// - Returns: The positions that are complete, with increasing times in a KML tour.
+    /// - Throws: ``ImportError`` with the line. Reading cannot go on.
+    func read(_ bytes: UnsafeRawBufferPointer, name: String) throws -> [PanTraceSample] {
+        let text = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
+        let status = XML_Parse(parser, text, Int32(clamping: bytes.count), bytes.isEmpty ? 1 : 0)
+        guard status == XML_STATUS_OK else {
+            let message = XML_ErrorString(XML_GetErrorCode(parser)).map { String(cString: $0) } ?? "no XML"
+            throw ImportError(name, "line \(XML_GetCurrentLineNumber(parser)): \(refusal ?? message)")
+        }
+        defer { found = [] }
+        return found
+    }
+
+    private static func of(_ context: UnsafeMutableRawPointer?) -> TrackReader? {
+        context.map { Unmanaged<TrackReader>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private func begin(_ name: UnsafePointer<XML_Char>?, _ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>?)
+    {
+        text = []
+        guard let name, ["trkpt", "FlyTo", "Wait"].contains(Self.localName(name)) else { return }
+        values = [:]
+        var index = 0
+        while let key = attributes?[index], let value = attributes?[index + 1] {
+            values[Self.localName(key)] = String(cString: value)
+            index += 2
+        }
+    }
+
+    private func end(_ name: UnsafePointer<XML_Char>?) {
+        guard let name else { return }
+        let element = Self.localName(name)
+        switch element {
+        case "trkpt": addPoint()
+        case "FlyTo": addFlight()
+        case "Wait": addWait()
+        case "time", "duration", "longitude", "latitude", "range", "altitude", "heading":
+            let trimmed = String(decoding: text, as: UTF8.self).split(whereSeparator: \.isWhitespace)
+            values[element] = trimmed.joined(separator: " ")
+        default: break
+        }
+        text = []
+    }
+
+    private func addPoint() {
+        guard let longitude = number("lon"), let latitude = number("lat"),
+            let center = GlobeView.center(longitude: longitude, latitude: latitude)
+        else { return broken += 1 }
+        guard let time = values["time"].flatMap({ ImportedTime.date($0) }) else { return withoutTime += 1 }
+        let scale = PortableMath.exp2(GlobeView.usualZoom - GlobeView.finestZoom)
+        found.append(PanTraceSample(time: time, center: center, scale: scale))
+    }
+
+    private func addFlight() {
+        guard let longitude = number("longitude"), let latitude = number("latitude"),
+            let distance = number("range") ?? number("altitude"),
+            let center = GlobeView.center(longitude: longitude, latitude: latitude), distance >= 0
+        else { return broken += 1 }
+        var sample = PanTraceSample(
+            time: 0,
+            center: center,
+            scale: GlobeView.scale(distance: distance, latitude: latitude),
+            // Both are clockwise, from north.
+            rotation: (number("heading") ?? 0) * .pi / 180
+        )
+        let duration = seconds("duration")
+        if let last, duration > 0 {
+            let steps = min(max(Int(duration / 100_000_000), 1), Self.mostSteps)
+            for step in 1..<max(steps, 1) {
+                let part = Double(step) / Double(steps)
+                var between = last
+                between.time = clock + duration / Int64(steps) * Int64(step)
+                between.center.x += (sample.center.x - last.center.x) * part
+                between.center.y += (sample.center.y - last.center.y) * part
+                between.scale *= PortableMath.exp2(PortableMath.log2(sample.scale / last.scale) * part)
+                let turn = sample.rotation - last.rotation
+                between.rotation += (turn - (turn / (2 * .pi)).rounded() * 2 * .pi) * part
+                found.append(between)
+            }
+        }
+        // A flight without a duration is a jump.
+        clock += last == nil ? 0 : max(duration, 1)
+        sample.time = clock
+        found.append(sample)
+        last = sample
+    }
+
+    private func addWait() {
+        clock += seconds("duration")
+        guard var rested = last, clock > rested.time else { return }
+        rested.time = clock
+        found.append(rested)
+        last = rested
+    }
+
+    private func number(_ key: String) -> Double? { values[key].flatMap { Double($0) } }
+
+    /// Nanoseconds of a duration in seconds, at most a day.
+    private func seconds(_ key: String) -> Int64 { Int64(min(max(number(key) ?? 0, 0), 86_400) * 1e9) }
+
+    /// A name without its prefix.
+    private static func localName(_ name: UnsafePointer<XML_Char>) -> String {
+        let text = String(cString: name)
+        return text.lastIndex(of: ":").map { String(text[text.index(after: $0)...]) } ?? text
+    }
+}

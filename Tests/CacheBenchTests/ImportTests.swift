@@ -1,0 +1,65 @@
+import Foundation
+import Testing
+
+/// `cachebench import`: a log to traces, and those to a report.
+@Suite(.enabled(if: Program.url != nil, "the program was not built beside the tests"))
+struct ImportTests {
+    private func log() -> String {
+        var text = "no line of a log\n"
+        for second in 0..<8 {
+            for x in 0..<5 {
+                for y in 0..<4 {
+                    text += "10.0.0.1 - - [29/Nov/2026:12:00:0\(second) +0000] "
+                    text += "\"GET /map/6/\(20 + second + x)/\(20 + y).png HTTP/1.1\" 200 9 \"-\" \"Firefox\"\n"
+                }
+            }
+        }
+        return text
+    }
+
+    @Test func aLogBecomesTracesThatCanBeReplayed() throws {
+        let folder = try Folder()
+        try folder.write(log(), to: "access.log")
+        try folder.write("a,b\n", to: "other.csv")
+        let words = ["import", "access.log", "other.csv", "none.log", "--output", "traces"]
+        let outcome = try Program.run(words, in: folder.url)
+        #expect(outcome.code == 0, "\(outcome.errors)")
+        #expect(outcome.output.contains("161 lines, entries or points read, 160 of them used"), "\(outcome.output)")
+        #expect(outcome.output.contains("1 sessions with") && outcome.output.contains("of another format"))
+        // Files that cannot be imported are named; the others are read.
+        #expect(outcome.errors.contains("other.csv: is none of") && outcome.errors.contains("none.log: expected"))
+        let names = try FileManager.default.contentsOfDirectory(
+            atPath: folder.url.appendingPathComponent("traces").path
+        )
+        #expect(names == ["access-0001.csv"])
+        let replay = try Program.run(["replay", "--memory-limit", "16MiB", "traces/"], in: folder.url)
+        #expect(replay.code == 0 && replay.output.hasPrefix("traces/access-0001.csv"), "\(replay.errors)")
+        // Traces of two imports are not mixed.
+        let again = try Program.run(words, in: folder.url)
+        #expect(again.code == 2 && again.errors.contains("access-0001.csv is in it"), "\(again.errors)")
+    }
+
+    @Test func whatHasNoSessionIsAnError() throws {
+        let folder = try Folder()
+        try folder.write("nothing\n", to: "access.log")
+        let outcome = try Program.run(["import", "access.log", "--output", "traces"], in: folder.url)
+        #expect(outcome.code == 2 && outcome.errors.contains("no session"), "\(outcome.errors)")
+        #expect(outcome.output.contains("1  lines or entries"), "\(outcome.output)")
+    }
+
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/bin/bash"))) func logsComeFromPipesToo() throws {
+        let folder = try Folder()
+        try folder.write(log(), to: "access.log")
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/bash")
+        process.currentDirectoryURL = folder.url
+        let program = try #require(Program.url).path
+        process.arguments = ["-c", "cat access.log | '\(program)' import - --output traces >summary"]
+        try process.run()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        #expect(
+            FileManager.default.fileExists(atPath: folder.url.appendingPathComponent("traces/import-0001.csv").path)
+        )
+    }
+}
