@@ -42,13 +42,28 @@ struct TileBox: Hashable {
         return xs.flatMap { x in ys.map { LoggedTile(time: 0, zoom: Int(any.zoom), x: x, y: $0) } }
     }
 
-    func with(_ request: LoggedTile) -> TileBox {
-        func range(_ range: ClosedRange<Double>, _ value: UInt32) -> ClosedRange<Double> {
-            min(range.lowerBound, Double(value))...max(range.upperBound, Double(value))
-        }
+    func with(_ request: LoggedTile) -> TileBox { with(column: Double(request.x), row: Double(request.y)) }
+
+    /// The box with a tile of a world that wraps after some columns, in the copy nearest to the middle of the box.
+    func with(_ request: LoggedTile, wrappingAfter count: Double) -> TileBox {
+        let middle = (columns.lowerBound + columns.upperBound) / 2
+        let x = Double(request.x)
+        return with(column: x + ((middle - x) / count).rounded() * count, row: Double(request.y))
+    }
+
+    /// The box in the copy of the world nearest to a centre, in tiles.
+    func nearest(to center: Double, wrappingAfter count: Double) -> TileBox {
+        let middle = (columns.lowerBound + columns.upperBound + 1) / 2
+        let shift = ((center - middle) / count).rounded() * count
         var box = self
-        box.columns = range(columns, request.x)
-        box.rows = range(rows, request.y)
+        box.columns = (columns.lowerBound + shift)...(columns.upperBound + shift)
+        return box
+    }
+
+    private func with(column: Double, row: Double) -> TileBox {
+        var box = self
+        box.columns = min(columns.lowerBound, column)...max(columns.upperBound, column)
+        box.rows = min(rows.lowerBound, row)...max(rows.upperBound, row)
         return box
     }
 }

@@ -12,7 +12,8 @@ import TileCache
 /// 3. For each burst the centre goes as little as it can from where it was, so that the view shows all its tiles. At a new
 ///    zoom it also shows no other ones, if the burst is as large as the view: there nothing was in the browser's cache.
 ///    The scale shows tiles at 1:1.
-/// 4. A view that rests for more than a second moves within the last 400 ms before the burst.
+/// 4. The world wraps if the first and the last column of a zoom came together, without those in the middle.
+/// 5. A view that rests for more than a second moves within the last 400 ms before the burst.
 package enum RequestPositions {
     /// Longest time between two requests of a burst.
     static let burstPause: Int64 = 250_000_000
@@ -23,7 +24,7 @@ package enum RequestPositions {
     /// Where no zoom shows how large the view is: 1280 x 720 pixels in tiles of 256.
     static let usualView = (width: 5.0, height: 2.8125)
 
-    /// The positions of a session, the first at time 0, and the size of its view.
+    /// The positions of a session, the first at time 0, the size of its view, and whether its world wraps.
     ///
     /// - Parameters:
     ///   - requests: At least one, with times that do not go back.
@@ -31,11 +32,12 @@ package enum RequestPositions {
     package static func trace(
         of requests: [LoggedTile],
         tileSize: Int
-    ) -> (samples: [PanTraceSample], viewport: PanTraceHeader.Size) {
+    ) -> (samples: [PanTraceSample], viewport: PanTraceHeader.Size, wrapsX: Bool) {
         let step: Int64 = requests.allSatisfy { $0.time % 1_000_000_000 == 0 } ? 1_000_000_000 : 1_000_000
         let view = view(of: requests, step: step)
         let finest = Int(requests.map(\.zoom).max() ?? 0)
-        let bursts = bursts(of: requests, view: view)
+        let wraps = wraps(requests)
+        let bursts = bursts(of: requests, view: view, wraps: wraps)
         let times = times(of: bursts, step: step)
         var samples: [PanTraceSample] = []
         var center: WorldPoint?
@@ -43,9 +45,11 @@ package enum RequestPositions {
         for (burst, time) in zip(bursts, times) {
             let pixels = Double(tileSize) * PortableMath.exp2(Double(finest - Int(burst.zoom)))
             let isNew = burst.zoom != zoom
+            var box = burst.box
+            if wraps, let center { box = box.nearest(to: center.x / pixels, wrappingAfter: columns(of: burst.zoom)) }
             let here = WorldPoint(
-                x: nearest(to: center.map { $0.x / pixels }, burst.box.columns, view.width, tileSize, isNew) * pixels,
-                y: nearest(to: center.map { $0.y / pixels }, burst.box.rows, view.height, tileSize, isNew) * pixels
+                x: nearest(to: center.map { $0.x / pixels }, box.columns, view.width, tileSize, isNew) * pixels,
+                y: nearest(to: center.map { $0.y / pixels }, box.rows, view.height, tileSize, isNew) * pixels
             )
             let sample = PanTraceSample(time: time - times[0], center: here, scale: Double(tileSize) / pixels)
             if let last = samples.last {
@@ -61,7 +65,7 @@ package enum RequestPositions {
         }
         let side = Double(tileSize)
         return (
-            samples, .init(width: (view.width * side).rounded(), height: (view.height * side).rounded())
+            samples, .init(width: (view.width * side).rounded(), height: (view.height * side).rounded()), wraps
         )
     }
 
@@ -99,20 +103,47 @@ package enum RequestPositions {
         return middle.reduce(0, +) / Double(middle.count)
     }
 
+    static func columns(of zoom: UInt8) -> Double { PortableMath.exp2(Double(zoom)) }
+
+    /// Whether a view showed both edges of the world and not its middle.
+    static func wraps(_ requests: [LoggedTile]) -> Bool {
+        var first = 0
+        while first < requests.count {
+            let start = requests[first]
+            let rest = zip(requests[first...], requests[(first + 1)...])
+            let count = rest.prefix { $1.zoom == start.zoom && $1.time - $0.time <= burstPause }.count + 1
+            let run = requests[first..<(first + count)]
+            let last = UInt32(columns(of: start.zoom)) - 1
+            if run.contains(where: { $0.x == 0 }), run.contains(where: { $0.x == last }) {
+                let columns = Set(run.map(\.x)).sorted()
+                // Their one gap is the middle, which a view that does not wrap would show too.
+                if zip(columns, columns.dropFirst()).count(where: { $1 - $0 > 1 }) == 1 { return true }
+            }
+            first += count
+        }
+        return false
+    }
+
     struct Burst: Hashable {
         var time: Int64
         var zoom: UInt8
         var box: TileBox
     }
 
-    static func bursts(of requests: [LoggedTile], view: (width: Double, height: Double)) -> [Burst] {
+    static func bursts(
+        of requests: [LoggedTile],
+        view: (width: Double, height: Double),
+        wraps: Bool = false
+    ) -> [Burst] {
         var bursts: [Burst] = []
         var last: Int64 = 0
         var isNew = true
         for request in requests {
             defer { last = request.time }
             if let burst = bursts.last, burst.zoom == request.zoom, request.time - last <= burstPause {
-                let box = burst.box.with(request)
+                let box =
+                    wraps
+                    ? burst.box.with(request, wrappingAfter: columns(of: burst.zoom)) : burst.box.with(request)
                 // Loads of a new zoom may come in any order: one column more than the guess does not split them.
                 let spare: Double = isNew ? 3 : 2
                 if box.width < view.width + spare, box.height < view.height + spare {

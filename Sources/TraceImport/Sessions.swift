@@ -133,7 +133,7 @@ struct ClientSessions {
         requestCount -= session.requests.count
         guard !session.isRobot else { return counts.omit(.robots, session.requests.count) }
         let tileSize = session.isDouble ? 512 : 256
-        let (samples, viewport) = RequestPositions.trace(of: session.requests, tileSize: tileSize)
+        let (samples, viewport, wrapsX) = RequestPositions.trace(of: session.requests, tileSize: tileSize)
         guard samples.count > 1 else { return counts.omit(.still) }
         let finest = session.requests.map(\.zoom).max() ?? 0
         let side = PortableMath.exp2(Double(finest)) * Double(tileSize)
@@ -144,6 +144,7 @@ struct ClientSessions {
                 header: PanTraceHeader(
                     viewport: viewport,
                     world: .init(width: side, height: side),
+                    wrapsX: wrapsX,
                     tileSize: tileSize
                 ),
                 origin: "requests of tiles",

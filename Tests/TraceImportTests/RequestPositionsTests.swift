@@ -23,7 +23,7 @@ import TileCache
     /// shows one pixel.
     @Test func aColumnMovesTheViewByTheLeast() {
         let requests = requests(at: 1, zoom: 6, 10...14, 20...23) + requests(at: 601, zoom: 6, 15...15, 20...23)
-        let (samples, viewport) = RequestPositions.trace(of: requests, tileSize: 256)
+        let (samples, viewport, _) = RequestPositions.trace(of: requests, tileSize: 256)
         #expect(viewport == .init(width: 1024, height: 768))
         #expect(samples.map(\.time) == [0, 600 * Self.ms])
         #expect(samples[0].center == WorldPoint(x: 3200, y: 5632))
@@ -35,7 +35,7 @@ import TileCache
     /// A zoom of 2: a world pixel of the finest level is half a pixel of the coarser one.
     @Test func aZoomKeepsTheCentreIfItCan() {
         let requests = requests(at: 1, zoom: 5, 8...12, 8...12) + requests(at: 2001, zoom: 6, 18...22, 18...22)
-        let (samples, _) = RequestPositions.trace(of: requests, tileSize: 256)
+        let samples = RequestPositions.trace(of: requests, tileSize: 256).samples
         #expect(samples.map(\.scale) == [0.5, 0.5, 1])
         // 10.5 tiles of zoom 5 are 21 of zoom 6, where a view of 4 tiles would begin at column 19. It goes back by a
         // pixel, to show column 18.
@@ -60,11 +60,29 @@ import TileCache
         #expect(count(first + requests(at: 999, zoom: 6, 20...25, 20...20)) == 3)
     }
 
+    /// A view across the edge of zoom 4 goes on there: columns 14, 15, 0, 1 and 2, then 3.
+    @Test func aWorldWrapsIfBothItsEdgesCameTogether() {
+        let first = requests(at: 1, zoom: 3, 1...5, 1...4)
+        let edges = requests(at: 5001, zoom: 4, 14...15, 4...7) + requests(at: 5001, zoom: 4, 0...2, 4...7)
+        let requests = first + edges + requests(at: 5601, zoom: 4, 3...3, 4...7)
+        let (samples, viewport, wraps) = RequestPositions.trace(of: requests, tileSize: 256)
+        #expect(wraps && viewport.width == 1024)
+        // From column 7 on, columns -2 to 2 are nearer than 14 to 18. The view shows them all, up to 3, and column -2 by
+        // a pixel; column 3 takes it two pixels farther.
+        #expect(samples.suffix(2).map { $0.center.x } == [255, 257])
+        // All columns, or a jump over two gaps, do not wrap.
+        #expect(!RequestPositions.wraps(self.requests(at: 0, zoom: 2, 0...3, 0...3)))
+        let jump = self.requests(at: 0, zoom: 4, 0...0, 0...0) + self.requests(at: 0, zoom: 4, 7...7, 0...0)
+        #expect(!RequestPositions.wraps(jump + self.requests(at: 0, zoom: 4, 15...15, 0...0)))
+        let apart = self.requests(at: 0, zoom: 4, 0...0, 0...0) + self.requests(at: 251, zoom: 4, 15...15, 0...0)
+        #expect(!RequestPositions.wraps(apart))
+    }
+
     /// Three zooms in one second of a log are a third of a second apart.
     @Test func burstsOfOneSecondShareIt() {
         var requests: [LoggedTile] = []
         for zoom in 4...6 { requests += self.requests(at: 7000, zoom: zoom, 0...4, 0...3) }
-        let (samples, _) = RequestPositions.trace(of: requests, tileSize: 256)
+        let samples = RequestPositions.trace(of: requests, tileSize: 256).samples
         #expect(samples.map(\.time) == [0, 333_333_333, 666_666_666])
         let later = requests + self.requests(at: 8000, zoom: 7, 0...4, 0...3)
         #expect(RequestPositions.trace(of: later, tileSize: 256).samples.last?.time == 1_000_000_000)
@@ -108,7 +126,7 @@ import TileCache
                 }
             }
         }
-        let (samples, viewport) = RequestPositions.trace(of: requests, tileSize: 256)
+        let (samples, viewport, _) = RequestPositions.trace(of: requests, tileSize: 256)
         #expect((896...1152).contains(viewport.width) && (640...896).contains(viewport.height), "seed \(seed)")
         #expect(zip(samples, samples.dropFirst()).allSatisfy { $0.time < $1.time }, "seed \(seed)")
         // At the time of a request, or of the last position before it, the view shows the tile.
