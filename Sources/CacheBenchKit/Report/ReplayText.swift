@@ -1,11 +1,13 @@
-/// Figures of a replay as text: a card for one trace, a table for several.
+/// Figures of a replay as text: the verdict, then a card for one trace, a table for several.
 package enum ReplayText {
     static let width = 80
 
     /// The text, with a line feed at its end.
     package static func text(_ result: ReplayResult, style: TextStyle = .plain) -> String {
-        var lines = [BlankWarning.text(result), LimitWarning.text(result)].compactMap(\.self)
-            .flatMap { wrapped($0).map(style.alarm) + [""] }
+        var lines: [String] = []
+        if let (text, isGood) = Verdict.text(result) {
+            lines = wrapped(text).map(isGood ? style.bold : style.alarm) + [""]
+        }
         lines +=
             result.traces.count == 1
             ? ReplayCard(report: result.traces[0], style: style).lines : ReplayTable(result: result, style: style).lines

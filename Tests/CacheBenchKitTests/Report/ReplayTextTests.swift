@@ -47,6 +47,8 @@ import Testing
 
     @Test func aCardSaysAll() {
         let expected = """
+            good: 97.9 % of the area was sharp, 0.01 % blank
+
             touch/drag.csv                                           3,848 frames in 64.12 s
             hit rate                    90.0 %   pan 99.9 %, zoom 80.1 %
             peak memory               61.0 MiB   95.3 % of the limit, 64.0 MiB
@@ -106,6 +108,8 @@ import Testing
             sources: [.busy(name: "2 traces", source: "touch"), .huge(name: "1 traces", source: ".")]
         )
         let expected = """
+            good: 97.9 % of the area was sharp, 0.01 % blank
+
             trace                        demands  hits  pan zoom late blank waste peak limit
                                                      %    %    %    %     %     %  TiB   TiB
             touch                          2,000  90.0 99.9 80.1  2.5  <0.1  10.0  0.0   0.0

@@ -17,8 +17,9 @@ package enum ReplayPage {
                 "\(count: total.trace.frames) frames, \(seconds: total.trace.seconds) of panning and zooming"
                 + (result.wasStopped ? "; interrupted: these are the figures so far" : "")
         )
-        if let warning = BlankWarning.text(result) { page.warning(warning) }
-        if let warning = LimitWarning.text(result) { page.warning(warning) }
+        if let (text, isGood) = Verdict.text(result) {
+            if isGood { page.sentence(text) } else { page.warning(text) }
+        }
         page.figures(Self.figures(total))
         if let summary = total.prefetch.summary {
             page.sentence("Prefetched: \(summary). Needed before they had come: \(count: total.prefetch.late).")
