@@ -100,18 +100,37 @@ package struct Compare: Sendable {
         return values
     }
 
+    /// What is replayed, in this order, so that a comparison that is stopped has the rows that were asked for: the
+    /// library's policy with all budgets, the others that were named, no prefetch, and at last the oracle, the slowest.
+    var cellsInOrder: [CompareCell] {
+        let tried = efforts.isEmpty ? [options.effort] : efforts
+        let named = policies.unique.sorted { Self.rank($0) < Self.rank($1) }
+        let bounds = [PrefetchKind.none, .oracle].filter { !policies.contains($0) }
+        let all = named.flatMap { kind in
+            budgets.flatMap { budget in tried.map { CompareCell(budget: budget, policy: kind, effort: $0) } }
+        }
+        return
+            (all
+            + bounds.flatMap { kind in
+                budgets.map { CompareCell(budget: $0, policy: kind, effort: options.effort) }
+            }).unique
+    }
+
+    private static func rank(_ kind: PrefetchKind) -> Int {
+        switch kind {
+        case .tilecache: 0
+        case .none: 2
+        case .oracle: 3
+        default: 1
+        }
+    }
+
     private func rows(_ runner: CompareRunner) throws -> (rows: [CompareRow], totals: [CompareRow]) {
         let tried = efforts.isEmpty ? [options.effort] : efforts
         func cells(_ budget: MemoryLimit, _ policies: [PrefetchKind], _ efforts: [Double]) -> [CompareCell] {
             policies.flatMap { kind in efforts.map { CompareCell(budget: budget, policy: kind, effort: $0) } }.unique
         }
-        try runner.run(
-            budgets.flatMap { budget in
-                let bounds = [PrefetchKind.none, .oracle].filter { !policies.contains($0) || !efforts.isEmpty }
-                return cells(budget, bounds, [options.effort]) + cells(budget, policies, tried)
-            }
-            .map { ($0, nil) }
-        )
+        try runner.run(cellsInOrder.map { ($0, nil) })
         let chosen = equalLoads == nil ? [:] : try EqualLoads(compare: self, runner: runner).choose()
         var rows: [CompareRow] = []
         var totals: [CompareRow] = []

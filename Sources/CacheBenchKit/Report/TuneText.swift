@@ -3,8 +3,8 @@ package enum TuneText {
     static func reason(_ report: TuneReport) -> String {
         if let missed = MissedTarget(report) { return missed.reason }
         guard let suggested = report.suggested else {
-            return report.rows.isEmpty
-                ? "Nothing was replayed to its end." : "No limit tried holds what one screen needs."
+            guard report.rows.isEmpty else { return "No limit tried holds what one screen needs." }
+            return "Stopped before the first limit was replayed over all traces: there is no hit rate yet."
         }
         switch suggested.reason {
         case "target":
@@ -27,7 +27,8 @@ package enum TuneText {
         if let knee = report.knee {
             lines.append("knee of the curve: \(bytes: knee.byteLimit), \(percent: knee.hitRate) hits")
         }
-        if let largest = report.rows.map(\.byteLimit).max(), let point = report.largestLRU(within: largest) {
+        let largest = report.rows.map(\.byteLimit).max() ?? .max
+        if let point = report.largestLRU(within: largest) {
             lines += wrapped(
                 "plain LRU of \(count: point.tiles) tiles with instant loads and no prefetch: "
                     + "\(percent: point.demandHitRate) hits"

@@ -72,14 +72,10 @@ package struct Tune: Sendable {
         var done = 0
         var known = wanted.count
         while !hooks.shouldStop() {
-            let next = searches.flatMap { search in
-                search.search.next.map { Job(options: search.variant, budget: $0) }
-            }
-            // The sweep and the other policies run together, for better use of the cores.
-            let round = wanted + next
-            wanted = []
+            let round = Self.round(of: searches, beside: wanted)
             guard !round.isEmpty else { break }
-            known += next.count
+            known += round.count - wanted.count
+            wanted = []
             for (job, result) in try find(round, loads, done: &done, known: &known) { finished[job] = result }
             for index in searches.indices {
                 for job in round where job.options == searches[index].variant {
@@ -98,6 +94,12 @@ package struct Tune: Sendable {
     }
 
     // MARK: - What is tried
+
+    /// The next limits of the searches, then replays of other policies, which run together for better use of the cores.
+    /// A search that is stopped meanwhile has limits of its own to choose from.
+    static func round(of searches: [Search], beside others: [Job]) -> [Job] {
+        searches.flatMap { search in search.search.next.map { Job(options: search.variant, budget: $0) } } + others
+    }
 
     private func readTraces() throws -> (ReuseCurve, step: Int, [ReplayReport.Trace]) {
         guard !open.isEmpty else { throw ReplayError("a trace to tune for is expected, none was given") }

@@ -243,6 +243,17 @@ import Testing
         }
     }
 
+    /// A comparison that is stopped has the policy that was asked about.
+    @Test func theLibrarysPolicyIsReplayedFirstAndTheOracleLast() {
+        let budgets: [MemoryLimit] = [.screens(2), .screens(4)]
+        var compare = Compare(options: Self.options(), policies: [.oracle, .ring, .tilecache], budgets: budgets)
+        let order = compare.cellsInOrder
+        #expect(order.map(\.policy) == [.tilecache, .tilecache, .ring, .ring, .oracle, .oracle, .none, .none])
+        #expect(order.prefix(2).map(\.budget) == budgets)
+        compare.efforts = [0.1, 0.5]
+        #expect(compare.cellsInOrder.prefix(4).map(\.effort) == [0.1, 0.5, 0.1, 0.5])
+    }
+
     /// Also at equal loads: an interrupted search for an effort would give another row.
     @Test(arguments: [nil, .smallest] as [Compare.LoadTarget?])
     func anInterruptedComparisonHasTheRowsThatWereDone(equalLoads: Compare.LoadTarget?) throws {

@@ -155,6 +155,32 @@ import TileCache
         #expect(report.interrupted && report.rows.isEmpty && report.suggested == nil)
     }
 
+    /// The limits that are searched come before other policies, of which the oracle is the slowest.
+    @Test func aSearchThatIsStoppedHasLimitsOfItsOwn() {
+        let options = ReplayOptions()
+        let search = Tune.Search(variant: options, search: BudgetSearch(sweep: [20, 10], step: 1, ceiling: 0))
+        let other = Tune.Job(options: options.with(.oracle), budget: 10)
+        let round = Tune.round(of: [search], beside: [other])
+        #expect(round == [10, 20].map { Tune.Job(options: options, budget: $0) } + [other])
+    }
+
+    /// What is known before the first limit is the bound of memory alone.
+    @Test func aSearchThatIsStoppedAtOnceSaysWhatIsKnown() throws {
+        let options = ReplayOptions()
+        // Reading asks too: the stop comes at the first frame of the first replay.
+        let starts = Lock(0)
+        var hooks = ReplayHooks(shouldStop: { starts.withLock { $0 > 0 } })
+        hooks.noteStart = { _, _ in starts.withLock { $0 += 1 } }
+        let report = try Tune(
+            TuneOptions(replay: options),
+            inputs: [{ try ReplayInput(lively: options) }],
+            hooks: hooks
+        ).run()
+        let text = TuneText.text(report)
+        #expect(report.interrupted && report.rows.isEmpty && text.contains("plain LRU of "), "\(text)")
+        #expect(text.contains("Stopped before the first limit was replayed over all traces"), "\(text)")
+    }
+
     /// A trace of a day takes seconds to read.
     @Test(arguments: [false, true])
     func aStopEndsTheReadingOfATrace(isTune: Bool) throws {
