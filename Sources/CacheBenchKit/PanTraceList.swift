@@ -3,7 +3,8 @@ package import PanTraces
 
 /// Finds the traces that arguments of a command line name.
 package enum PanTraceList {
-    /// Lists files as given, and all `.csv` files below directories, sorted by path.
+    /// Lists files as given, and all traces below directories, sorted by path: `.csv` files, except those without the
+    /// line that begins a trace.
     ///
     /// Hidden files, and directories behind symbolic links, are left out: a link may form a cycle. What is in a directory
     /// and has a name that is not UTF-8 cannot be opened by it, and is left out too.
@@ -12,10 +13,12 @@ package enum PanTraceList {
     ///   - arguments: Paths, or `-` for standard input.
     ///   - unnamed: Called with the path of each file or directory with such a name. Its bytes that are not UTF-8 are
     ///     replaced by U+FFFD. Default: nothing.
+    ///   - other: Called with the path of each other `.csv` file in a directory. Default: nothing.
     /// - Throws: ``PanTraceError`` if a directory cannot be read or has no trace, or if standard input is named twice.
     package static func paths(
         _ arguments: [String],
-        unnamed: (String) -> Void = { _ in }
+        unnamed: (String) -> Void = { _ in },
+        other: (String) -> Void = { _ in }
     ) throws(PanTraceError) -> [String] {
         var paths: [String] = []
         for argument in arguments {
@@ -32,7 +35,10 @@ package enum PanTraceList {
             let folder = argument.count > 1 && argument.hasSuffix("/") ? String(argument.dropLast()) : argument
             let found = try traces(in: folder, unnamed)
             guard !found.isEmpty else { throw error(argument, "a directory with .csv files in it", "none") }
-            paths += found
+            let own = found.filter { !isOther($0) }
+            found.filter(isOther).forEach(other)
+            guard !own.isEmpty else { throw error(argument, "a directory with pan traces in it", "other .csv files") }
+            paths += own
         }
         return paths
     }
@@ -57,6 +63,17 @@ package enum PanTraceList {
             }
         }
         return paths
+    }
+
+    /// Whether a file begins as no trace does. Empty files, and those that cannot be read, are left to the reader's errors.
+    private static func isOther(_ path: String) -> Bool {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            let file = FileHandle(forReadingAtPath: path)
+        else { return false }
+        defer { try? file.close() }
+        guard let start = try? file.read(upToCount: 4096), !start.isEmpty else { return false }
+        return start.range(of: Data("pan-trace".utf8)) == nil
     }
 
     private static func error(_ file: String, _ expected: String, _ found: String?) -> PanTraceError {

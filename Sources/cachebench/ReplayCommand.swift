@@ -189,9 +189,14 @@ func refusePipes(_ paths: [String], since reason: String) throws {
 
 /// The traces that arguments name. Mentions what is left out.
 func tracePaths(_ arguments: [String]) throws -> [String] {
-    try PanTraceList.paths(arguments) { path in
-        writeToStandardError("cachebench: \(path.printable): left out, its name is not UTF-8\n")
+    func note(_ path: String, _ reason: String) {
+        writeToStandardError("cachebench: \(path.printable): left out, \(reason)\n")
     }
+    return try PanTraceList.paths(
+        arguments,
+        unnamed: { note($0, "its name is not UTF-8") },
+        other: { note($0, "it does not begin as a pan trace") }
+    )
 }
 
 /// The traces of some paths, or the built-in session if there are none.

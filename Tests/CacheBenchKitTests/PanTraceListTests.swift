@@ -33,6 +33,27 @@ import Testing
         #expect(try PanTraceList.paths([]) == [])
     }
 
+    @Test func otherTablesInDirectoriesAreLeftOut() throws {
+        try withFolder(["a.csv", "people.csv", "empty.csv"]) { folder in
+            try "# pan-trace: 1\ntime_s,center_x,center_y,scale\n".write(
+                toFile: folder + "/a.csv",
+                atomically: true,
+                encoding: .utf8
+            )
+            try "name,age\nBob,3\n".write(toFile: folder + "/people.csv", atomically: true, encoding: .utf8)
+            var others: [String] = []
+            let paths = try PanTraceList.paths([folder], other: { others.append($0) })
+            #expect(paths == [folder + "/a.csv", folder + "/empty.csv"] && others == [folder + "/people.csv"])
+            // By its name it is asked for, and its reader says what is wrong.
+            #expect(try PanTraceList.paths([folder + "/people.csv"]) == [folder + "/people.csv"])
+            for name in ["a", "empty"] { try FileManager.default.removeItem(atPath: "\(folder)/\(name).csv") }
+            let error = #expect(throws: PanTraceError.self) { try PanTraceList.paths([folder]) }
+            #expect(
+                error?.description == "\(folder): expected a directory with pan traces in it, found other .csv files"
+            )
+        }
+    }
+
     @Test func directoriesWithoutTracesAreNamed() throws {
         try withFolder(["notes.txt"]) { folder in
             let error = #expect(throws: PanTraceError.self) { try PanTraceList.paths([folder]) }
