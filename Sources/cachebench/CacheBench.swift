@@ -31,21 +31,22 @@ struct CacheBench: ParsableCommand {
             _exit(2)
         }
         let arguments = Array(CommandLine.arguments.dropFirst())
-        if let command = mistypedCommand(arguments) {
-            exit(
-                withError: ValidationError("there is no command or file '\(arguments[0])'; did you mean '\(command)'?")
-            )
-        }
+        if let mistake = mistypedCommand(arguments) { exit(withError: ValidationError(mistake)) }
         main(joiningNegativeNumbers(arguments))
     }
 
-    /// Suggests the command that a first word resembles, unless it names a file.
+    /// Suggests the command that a first word, or the one after `help`, resembles. A first word may name a file.
     private static func mistypedCommand(_ arguments: [String]) -> String? {
-        guard let word = arguments.first, !word.hasPrefix("-"), !FileManager.default.fileExists(atPath: word) else {
-            return nil
-        }
+        let isHelp = arguments.first == "help"
+        guard let word = isHelp ? arguments.dropFirst().first : arguments.first, !word.hasPrefix("-"),
+            isHelp || !FileManager.default.fileExists(atPath: word)
+        else { return nil }
         let names = configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
-        return names.contains(word) ? nil : Spelling.nearest(to: word, in: names)
+        guard !names.contains(word) else { return nil }
+        guard let name = Spelling.nearest(to: word, in: names) else {
+            return isHelp ? "there is no command '\(word)'" : nil
+        }
+        return "there is no command\(isHelp ? "" : " or file") '\(word)'; did you mean '\(name)'?"
     }
 
     /// Joins a flag and a value such as `-5x3` by `=`. The parser would read the value as flags.

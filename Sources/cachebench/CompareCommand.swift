@@ -41,7 +41,7 @@ struct CompareCommand: ParsableCommand {
 
     @Option(
         "Efforts to replay each policy with, 0 to 1, separated by commas.",
-        .list("numbers from 0 to 1 separated by commas") { ranged($0, 0...1) },
+        .list("numbers from 0 to 1, or from 0% to 100%, separated by commas") { CacheBench.share($0) },
         default: "--effort"
     )
     var efforts: [Double] = []
@@ -95,7 +95,7 @@ struct CompareCommand: ParsableCommand {
         let ofReports = [
             ("--check", !checks.conditions.isEmpty), ("--baseline", checks.baseline != nil),
             ("--efforts", !efforts.isEmpty), ("--equal-loads", equalLoads != nil),
-            ("--format", output.format != .table), ("--output", output.file.output != nil),
+            ("--format", (output.named ?? .table) != .table), ("--output", output.file.output != nil),
         ]
         if picture != nil, let flag = ofReports.first(where: \.1)?.0 {
             throw ValidationError("--picture writes a picture instead of a report: it cannot go with \(flag)")

@@ -77,6 +77,14 @@ func ranged<Number: LosslessStringConvertible>(_ text: String, _ range: ClosedRa
     Number(text).flatMap { range.contains($0) ? $0 : nil }
 }
 
+extension CacheBench {
+    /// Parses a share from 0 to 1, also in per cent as reports print it: `0.95`, `95%`.
+    static func share(_ text: String) -> Double? {
+        guard text.hasSuffix("%") else { return ranged(text, 0...1) }
+        return QuantityText.number(text, suffix: "%").map { $0 / 100 }.flatMap { $0 <= 1 ? $0 : nil }
+    }
+}
+
 extension OptionValue<Int> {
     static func whole(_ range: ClosedRange<Int>) -> Self {
         Self("a whole number from \(range.lowerBound) to \(range.upperBound)") { ranged($0, range) }
@@ -98,7 +106,7 @@ extension OptionValue<Double> {
         Self("a number from \(plain(range.lowerBound)) to \(plain(range.upperBound))") { ranged($0, range) }
     }
 
-    static let share = number(0...1)
+    static let share = Self("a number from 0 to 1, or from 0% to 100%") { CacheBench.share($0) }
     static let rate = number(0.001...1000)
     static let part = Self("a part (1%, 0.01)") { text in
         QuantityText.number(text, suffix: "%").map { $0 / 100 } ?? QuantityText.number(text, suffix: "")

@@ -6,10 +6,15 @@ struct OutputArguments: ParsableArguments {
         case table, json
     }
 
-    @Option(help: "Format of the report: a table, or JSON.")
-    var format = Format.table
+    @Option(
+        name: .customLong("format"),
+        help: "Format of the report: a table, or JSON. (default: json if --output ends in .json, otherwise table)"
+    )
+    var named: Format?
 
     @OptionGroup var file: FileArguments
+
+    var format: Format { named ?? Format(ofFile: file.output) ?? .table }
 }
 
 /// Destination and format of figures, for commands with pages.
@@ -18,10 +23,26 @@ struct PageArguments: ParsableArguments {
         case table, json, html
     }
 
-    @Option(help: "Format of the report: a table, JSON, or an HTML page with pictures.")
-    var format = Format.table
+    @Option(
+        name: .customLong("format"),
+        help: """
+            Format of the report: a table, JSON, or an HTML page with pictures. (default: as the name of --output ends, \
+            in .json or .html, otherwise table)
+            """
+    )
+    var named: Format?
 
     @OptionGroup var file: FileArguments
+
+    var format: Format { named ?? Format(ofFile: file.output) ?? .table }
+}
+
+extension RawRepresentable<String> {
+    /// The format that the name of a file ends with; `nil` if there is none.
+    fileprivate init?(ofFile path: String?) {
+        guard let path, let dot = path.lastIndex(of: ".") else { return nil }
+        self.init(rawValue: path[path.index(after: dot)...].lowercased())
+    }
 }
 
 /// Destination of a command's output.

@@ -77,7 +77,7 @@ struct ReplayArguments<Latency: LatencyFlag>: ParsableArguments {
 
     @Option(
         "Fraction of the limit, 0 to 1, for compressed tiles if decoded ones need memory too; or adaptive, which follows the traffic.",
-        OptionValue("a number from 0 to 1, or adaptive") { Share($0) }
+        OptionValue("a number from 0 to 1, or from 0% to 100%, or adaptive") { Share($0) }
     )
     var compressedShare = Share.adaptive
 
@@ -289,7 +289,7 @@ struct Share: Hashable, Sendable, CustomStringConvertible {
             self = .adaptive
             return
         }
-        guard let share = ranged(text, 0.0...1) else { return nil }
+        guard let share = CacheBench.share(text) else { return nil }
         value = share
     }
 

@@ -19,8 +19,8 @@ struct TuneCommand: ParsableCommand {
             limit brings, and what one change of the other options does at the limit that comes nearest. Exit code 1 if so.
 
             Examples:
-              cachebench tune traces/ --target-hit-rate 0.95
-              cachebench tune --format html --output tune.html traces/
+              cachebench tune traces/ --target-hit-rate 95%
+              cachebench tune --output tune.html traces/
               cachebench tune --store disk=2ms --store-limits 16MiB,64MiB --warm \\
                 first.csv second.csv
               cachebench tune --target-hit-rate 0.8 --maximum-waste 0.4 \\
@@ -32,10 +32,10 @@ struct TuneCommand: ParsableCommand {
     @Argument(help: "Trace files, or directories: all .csv files in them, sorted. (default: the built-in session)")
     var traces: [String] = []
 
-    @Option("Target: minimum share of demands that are hits, 0 to 1.", .share)
+    @Option("Target: minimum share of demands that are hits, 0 to 1, or 0% to 100%.", .share)
     var targetHitRate: Double?
 
-    @Option("Target: maximum share of the area that is blank, 0 to 1.", .share)
+    @Option("Target: maximum share of the area that is blank, 0 to 1, or 0% to 100%.", .share)
     var targetBlank: Double?
 
     @Option(
@@ -63,7 +63,7 @@ struct TuneCommand: ParsableCommand {
 
     @Option(
         "Compressed shares to try, 0 to 1 or adaptive, separated by commas.",
-        .list("numbers from 0 to 1, or adaptive, separated by commas") { Share($0) },
+        .list("numbers from 0 to 1, from 0% to 100%, or adaptive, separated by commas") { Share($0) },
         default: ""
     )
     var compressedShares: [Share] = []
