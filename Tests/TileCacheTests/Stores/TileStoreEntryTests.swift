@@ -248,5 +248,9 @@ import Testing
         #expect(read == TileStoreFreshness(stored: 1, entityTag: count == 512 ? text : nil))
         // Nothing can confirm an entry by a validator that it will not have.
         #expect(freshness.hasValidator == read.hasValidator && read.hasValidator == (count == 512))
+        let both = TileStoreFreshness(stored: 1, entityTag: text, lastModified: text)
+        let header = try #require(Self.encode(.solid, Self.payload(.solid), freshness: both))
+        let length = try header.withUnsafeBytes { try TileStoreEntry.headerByteCount($0) }
+        #expect(length == TileStoreEntry.fixedByteCount + (count == 512 ? 1024 : 0))
     }
 }

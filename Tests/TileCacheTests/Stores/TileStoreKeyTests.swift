@@ -90,6 +90,23 @@ import Testing
             tile: TileCoordinate(level: 5, column: 16, row: 8)
         )
         #expect(hash(5, 16, 8) != other.clusteredHash)
+        // SipHash of forty bytes: namespace, level, and column and row of the block; then the place in the block.
+        let words: [UInt64] = [1, 2, 5, 3, 2]
+        let bytes = words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) } }
+        #expect(hash(5, 26, 19) == SipHash128.hash(bytes).0 & ~63 | 3 << 3 | 2)
+    }
+
+    /// Lists of stores are equal if they have the same objects in the same order, and the same names.
+    @Test func listsOfStores() {
+        let (a, b) = (MemoryStore(), MemoryStore())
+        let list = LayerStores([a, b], dataSet: ["x", "y"])
+        #expect(list == LayerStores([a, b], dataSet: ["x", "y"]))
+        let others = [
+            LayerStores([b, a], dataSet: ["x", "y"]), LayerStores([a], dataSet: ["x", "y"]),
+            LayerStores([a, b], dataSet: ["x"]), LayerStores([a, b], dataSet: ["y", "x"]),
+        ]
+        for other in others { #expect(list != other && list.hashValue != other.hashValue) }
+        #expect(list.hashValue == LayerStores([a, b], dataSet: ["x", "y"]).hashValue)
     }
 
     @Test func freshness() {
