@@ -6,7 +6,8 @@ package enum ImportSummary {
     package static func text(_ counts: ImportCounts, folder: String) -> String {
         var lines = [
             "\(counts.entries) lines, entries or points read, \(counts.used) of them used",
-            "\(counts.sessions) sessions with \(counts.positions) positions written to \(folder)",
+            "\(counts.sessions) \(counts.sessions == 1 ? "session" : "sessions") with \(counts.positions) positions written to "
+                + folder,
         ]
         let omissions = ImportCounts.Omission.allCases.filter { counts.omissions[$0, default: 0] > 0 }
         if !omissions.isEmpty { lines.append("left out:") }

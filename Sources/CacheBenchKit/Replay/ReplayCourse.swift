@@ -76,7 +76,8 @@ struct ReplayCourse {
                 hash: samples.hashText,
                 frames: tally.frames,
                 seconds: tally.seconds,
-                path: input.path
+                path: input.path,
+                imported: input.imported
             ),
             tally: tally,
             series: recorder?.series(waits: tally.waits),

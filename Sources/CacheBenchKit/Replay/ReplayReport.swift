@@ -28,8 +28,10 @@ package struct ReplayReport: Encodable, Sendable, Hashable {
         package var seconds: Double
         /// Path as given; empty for others. Not part of the JSON report, which does not depend on it.
         package var path = ""
+        /// What the trace was imported from, so that its positions are guessed; `nil` for a recorded one.
+        package var imported: String?
 
-        private enum CodingKeys: String, CodingKey { case name, source, hash, frames, seconds }
+        private enum CodingKeys: String, CodingKey { case name, source, hash, frames, seconds, imported }
     }
 
     package struct DemandShare: Encodable, Sendable, Hashable {

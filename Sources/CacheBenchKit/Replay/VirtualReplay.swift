@@ -9,6 +9,8 @@ package struct ReplayInput {
     /// Folder of the file.
     package var source: String
     var path = ""
+    /// What the trace was imported from, by its header; `nil` for a recorded one.
+    private(set) var imported: String?
     /// View and world of the trace and the flags.
     package var scene: PanTraceScene
     /// The samples, none of them read.
@@ -25,6 +27,7 @@ package struct ReplayInput {
         name = path == "-" ? "standard input" : path.split(separator: "/").last.map(String.init) ?? path
         self.source = source ?? Self.sources(ofPaths: [path])[0]
         self.path = path == "-" ? "" : path
+        imported = reader.header.otherEntries.first { $0.key == "imported" }?.value
         scene = try PanTraceScene(reader.header, overrides: options.overrides, name: path)
         samples = reader
     }

@@ -115,7 +115,8 @@ package struct Tune: Sendable {
                 source: input.source,
                 hash: hashing.hashText,
                 frames: curve.frames,
-                seconds: Double(curve.lastTime) / 1e9
+                seconds: Double(curve.lastTime) / 1e9,
+                imported: input.imported
             )
             return (curve, trace)
         }
