@@ -33,6 +33,9 @@ enum GlobeView {
 
 /// Times as files write them.
 enum ImportedTime {
+    /// Later times, after 2096, are taken for mistakes: differences of two have room in 64 bits of nanoseconds.
+    private static let mostSeconds = 4e9
+
     /// Nanoseconds since 1970, or since the start of whatever clock the file has.
     ///
     /// - Parameter isMilliseconds: Whether plain numbers are milliseconds. Those above 10^11 always are: as seconds they
@@ -41,14 +44,16 @@ enum ImportedTime {
         let text = text.trimmingCharacters(in: .whitespaces)
         guard let number = Double(text) else { return date(text) }
         let seconds = isMilliseconds || number.magnitude > 1e11 ? number / 1000 : number
-        return seconds.magnitude < 4e9 ? Int64((seconds * 1e9).rounded()) : nil
+        return seconds.magnitude < mostSeconds ? Int64((seconds * 1e9).rounded()) : nil
     }
 
     /// A date of ISO 8601 with a zone, with or without fractions of a second.
     static func date(_ text: String) -> Int64? {
         let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
         let style = Date.ISO8601FormatStyle(includingFractionalSeconds: text.contains("."))
-        guard let date = try? style.parse(text) else { return nil }
-        return Int64((date.timeIntervalSince1970 * 1000).rounded()) * 1_000_000
+        guard let seconds = try? style.parse(text).timeIntervalSince1970, seconds.magnitude < mostSeconds else {
+            return nil
+        }
+        return Int64((seconds * 1000).rounded()) * 1_000_000
     }
 }

@@ -191,8 +191,12 @@ package struct Importer {
                 while !hasEnded {
                     let piece = try reader.nextBytes() ?? UnsafeRawBufferPointer(start: nil, count: 0)
                     hasEnded = piece.isEmpty
-                    for sample in try track.read(piece, name: reader.name) {
-                        try sessions.add(sample, &counts, session)
+                    // Small pieces: a flight of few bytes has many positions.
+                    for start in stride(from: 0, through: max(piece.count - 1, 0), by: 16_384) {
+                        let part = UnsafeRawBufferPointer(rebasing: piece[start...].prefix(16_384))
+                        for sample in try track.read(part, name: reader.name) {
+                            try sessions.add(sample, &counts, session)
+                        }
                     }
                     if !reached(reader.partRead) { break }
                 }
@@ -255,7 +259,7 @@ package struct Importer {
                 sample.center.y + view.height / sample.scale / 2
             )
         }
-        let side = PortableMath.exp2(min(PortableMath.log2(edge).rounded(.up), 40))
+        let side = PortableMath.exp2(PortableMath.log2(min(edge, 0x1p40)).rounded(.up))
         return .init(width: side, height: side)
     }
 

@@ -80,7 +80,9 @@ struct TableColumns {
         if isDegrees {
             guard let place = GlobeView.center(longitude: x, latitude: y) else { return nil }
             sample.center = place
-            sample.scale = PortableMath.exp2((number(zoom) ?? GlobeView.usualZoom) - GlobeView.finestZoom)
+            let zoom = number(zoom) ?? GlobeView.usualZoom
+            guard 0...30 ~= zoom else { return nil }
+            sample.scale = PortableMath.exp2(zoom - GlobeView.finestZoom)
         }
         if let extent {
             guard let width = number(extent.width), let height = number(extent.height) else { return nil }

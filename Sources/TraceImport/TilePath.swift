@@ -3,6 +3,9 @@ struct TilePath: Equatable {
     /// Zooms that are read; more than any map has.
     static let zooms = 0...30
 
+    /// Bytes of a path that may name a tile: thousands of prefixes are kept.
+    private static let longest = 4096
+
     /// Text before the zoom, without a scheme and host: the set of tiles.
     let prefix: String
     let zoom: Int
@@ -15,6 +18,7 @@ struct TilePath: Equatable {
 
     /// `nil` if the path names no tile. A query or fragment is left out.
     init?(_ path: UnsafeRawBufferPointer) {
+        guard path.count <= Self.longest else { return nil }
         let end = path.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? path.count
         guard let afterX = Self.slash(path, before: end), let afterZoom = Self.slash(path, before: afterX),
             let afterPrefix = Self.slash(path, before: afterZoom),

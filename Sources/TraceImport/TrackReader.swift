@@ -22,7 +22,7 @@ final class TrackReader {
     /// Bytes of one element's text that are kept.
     private static let mostText = 65_536
     /// Positions of one flight.
-    private static let mostSteps = 6000
+    private static let mostSteps = 600
 
     init?() {
         guard let parser = XML_ParserCreate(nil) else { return nil }
@@ -107,7 +107,7 @@ final class TrackReader {
     private func addFlight() {
         guard let longitude = number("longitude"), let latitude = number("latitude"),
             let distance = number("range") ?? number("altitude"),
-            let center = GlobeView.center(longitude: longitude, latitude: latitude), distance >= 0
+            let center = GlobeView.center(longitude: longitude, latitude: latitude), 0...1e9 ~= distance
         else { return broken += 1 }
         var sample = PanTraceSample(
             time: 0,
@@ -132,24 +132,30 @@ final class TrackReader {
             }
         }
         // A flight without a duration is a jump.
-        clock += last == nil ? 0 : max(duration, 1)
+        advance(last == nil ? 0 : max(duration, 1))
         sample.time = clock
         found.append(sample)
         last = sample
     }
 
     private func addWait() {
-        clock += seconds("duration")
+        advance(seconds("duration"))
         guard var rested = last, clock > rested.time else { return }
         rested.time = clock
         found.append(rested)
         last = rested
     }
 
+    /// Adds to the clock, up to a time that no tour has.
+    private func advance(_ nanoseconds: Int64) { clock = min(clock + nanoseconds, 4_000_000_000_000_000_000) }
+
     private func number(_ key: String) -> Double? { values[key].flatMap { Double($0) } }
 
     /// Nanoseconds of a duration in seconds, at most a day.
-    private func seconds(_ key: String) -> Int64 { Int64(min(max(number(key) ?? 0, 0), 86_400) * 1e9) }
+    private func seconds(_ key: String) -> Int64 {
+        guard let value = number(key), value > 0 else { return 0 }
+        return Int64(min(value, 86_400) * 1e9)
+    }
 
     /// A name without its prefix.
     private static func localName(_ name: UnsafePointer<XML_Char>) -> String {

@@ -200,6 +200,28 @@ import TileCache
         #expect(degrees.sessions.first?.samples.map(\.scale) == [0.25, 0.5])
     }
 
+    /// Numbers out of any range: counted as broken, and nothing traps.
+    @Test(arguments: [
+        "time,x,y,scale\n0,0,0,1\n1e300,0,0,1\n1,1e308,1e308,1e-308\n2,5,5,0\n3,5,5,1e999\n-4e9,0,0,1\nnan,0,0,1\n",
+        "time,lat,lon,zoom\n0,0,0,1e300\n1,nan,0,3\n2,0,1e300,3\n9999-01-01T00:00:00Z,0,0,3\n",
+        "Timestamp\tX\tY\tWidth\tHeight\tDownsample factor\n0\t1\t1\t1e308\t1e308\t0\n9\t1\t1\t-1\t-1\t1e-320\n",
+        "<gpx><trkpt lat='0' lon='0'><time>9999-01-01T00:00:00Z</time></trkpt><trkpt lat='x'/></gpx>",
+        "<kml><FlyTo><duration>1e300</duration><longitude>0</longitude><latitude>0</latitude><range>1e300</range></FlyTo>"
+            + "<FlyTo><longitude>0</longitude><latitude>0</latitude><range>0</range></FlyTo>"
+            + "<FlyTo><duration>nan</duration><longitude>9</longitude><latitude>9</latitude><range>1e9</range>"
+            + "<heading>1e308</heading></FlyTo><Wait><duration>-1</duration></Wait></kml>",
+    ])
+    func numbersOutOfRangeDoNotTrap(text: String) throws {
+        let (sessions, counts, _) = try imported(text)
+        #expect(counts.entries > 0 && counts.omissions.values.reduce(0, +) > 0)
+        for session in sessions {
+            var position = 0
+            let reader = try PanTraceReader(text: #require(session.text(from: &position)))
+            _ = try PanTraceScene(reader.header, name: "imported")
+            while try reader.nextSample() != nil {}
+        }
+    }
+
     @Test func otherFilesAreNamed() {
         for (text, words) in [
             ("# pan-trace: 1\n", "already"), ("\u{1F}\u{8B}", "none of"), ("PK\u{3}\u{4}", "ZIP"),
