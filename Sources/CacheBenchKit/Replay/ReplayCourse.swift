@@ -23,7 +23,7 @@ struct ReplayCourse {
         tileBytes = try options.tileBytes(in: input.scene)
         limit = try options.byteLimit(in: input.scene, tileBytes: tileBytes)
         recorder = hooks.keepsSeries ? SeriesRecorder(pyramid, limitBytes: limit.bytes, tileBytes, options) : nil
-        samples = HashingCursor(input.samples)
+        samples = HashingCursor(input.samples, viewport: input.scene.viewport)
         frameMilliseconds = 1000 / options.frameRate
         stop = StopWatch(input, options, hooks)
     }
@@ -77,7 +77,10 @@ struct ReplayCourse {
                 frames: tally.frames,
                 seconds: tally.seconds,
                 path: input.path,
-                imported: input.imported
+                imported: input.imported,
+                samples: samples.gaps.samples,
+                glidedSeconds: Double(samples.gaps.glided) / 1e9,
+                longestGlide: Double(samples.gaps.longest) / 1e9
             ),
             tally: tally,
             series: recorder?.series(waits: tally.waits),

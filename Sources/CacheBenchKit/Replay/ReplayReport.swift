@@ -30,6 +30,12 @@ package struct ReplayReport: Encodable, Sendable, Hashable {
         package var path = ""
         /// What the trace was imported from, so that its positions are guessed; `nil` for a recorded one.
         package var imported: String?
+        /// Positions of the trace that were read. For the text and the page alone, as are those that follow.
+        package var samples = 0
+        /// Seconds of gaps between positions in which the view moved (`SampleGaps`).
+        package var glidedSeconds = 0.0
+        /// The longest of these gaps, in seconds.
+        package var longestGlide = 0.0
 
         private enum CodingKeys: String, CodingKey { case name, source, hash, frames, seconds, imported }
     }

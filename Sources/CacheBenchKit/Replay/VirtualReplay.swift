@@ -158,7 +158,7 @@ struct VirtualReplay {
             samples.append(sample)
             if hooks.shouldStop() { break }
         }
-        cursor = HashingCursor(PanSampleList(samples))
+        cursor = HashingCursor(PanSampleList(samples), viewport: scene.viewport)
         var frames = try options.frames(of: PanSampleList(samples), in: scene)
         return try FutureNeeds(pyramid: pyramid, selection: options.selection) {
             guard !hooks.shouldStop() else { return nil }
@@ -246,9 +246,13 @@ private struct RestingFrames {
 /// Samples that are hashed as they are read, so that a report identifies them.
 final class HashingCursor: PanSampleStream {
     private var samples: any PanSampleStream
+    private(set) var gaps: SampleGaps
     private var hash: UInt64 = 0xCBF2_9CE4_8422_2325
 
-    init(_ samples: any PanSampleStream) { self.samples = samples }
+    init(_ samples: any PanSampleStream, viewport: PanTraceHeader.Size) {
+        self.samples = samples
+        gaps = SampleGaps(viewport: viewport)
+    }
 
     /// FNV-1a, 64 bits, in hexadecimal.
     var hashText: String {
@@ -258,6 +262,7 @@ final class HashingCursor: PanSampleStream {
 
     func nextSample() throws(PanTraceError) -> PanTraceSample? {
         guard let sample = try samples.nextSample() else { return nil }
+        gaps.note(sample)
         for word in [
             UInt64(bitPattern: sample.time), sample.center.x.bitPattern, sample.center.y.bitPattern,
             sample.scale.bitPattern, sample.rotation.bitPattern,

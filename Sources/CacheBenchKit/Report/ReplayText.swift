@@ -9,6 +9,7 @@ package enum ReplayText {
             lines = wrapped(text).map(isGood ? style.bold : style.alarm) + [""]
         }
         lines += imported(result.traces).map { wrapped($0).map(style.warning) + [""] } ?? []
+        if let note = SparseNote.text(result) { lines += wrapped(note).map(style.warning) + [""] }
         lines +=
             result.traces.count == 1
             ? ReplayCard(report: result.traces[0], style: style).lines : ReplayTable(result: result, style: style).lines

@@ -106,7 +106,7 @@ package struct Tune: Sendable {
         let first = options.variants[0]
         let read = try concurrently(open.count) { index -> (ReuseCurve, ReplayReport.Trace) in
             let input = try Self.open(open[index], for: first)
-            let hashing = HashingCursor(input.samples)
+            let hashing = HashingCursor(input.samples, viewport: input.scene.viewport)
             var counted = input
             counted.samples = hashing
             let curve = try ReuseCurve(counted, options: first, shouldStop: hooks.shouldStop)
