@@ -84,6 +84,8 @@ public struct TileCacheStatistics: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// One line for a log: first the shortfall, then failures, then rates.
+    ///
+    /// Loads that were refused memory are retried, and are named only beside a shortfall.
     public var description: String {
         func percent(_ rate: Double?) -> String {
             guard let rate else { return "none" }
@@ -92,8 +94,7 @@ public struct TileCacheStatistics: Sendable, Hashable, CustomStringConvertible {
         }
         let troubles = [
             (loads.failed, "failed"), (loads.postponed, "put off"), (loads.absent, "absent"),
-            (loads.refused, "refused memory"),
-            (loads.retried, "retried"),
+            (memory.shortfall.bytes > 0 ? loads.refused : 0, "refused memory"), (loads.retried, "retried"),
         ]
         let list = troubles.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
         return shortfall + (list.isEmpty ? "" : "loads: \(list); ")

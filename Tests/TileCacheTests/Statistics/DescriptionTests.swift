@@ -80,6 +80,15 @@ import Testing
         #expect(figures.description.hasPrefix(expected), "\(figures)")
     }
 
+    /// A load that was refused memory is tried again: it is news only where one screen has no room.
+    @Test func refusedMemoryIsNamedBesideAShortfallOnly() throws {
+        var figures = try TileCache(byteLimit: .mebibytes(64)).statistics
+        figures.loads.refused = 3
+        #expect(figures.description.hasPrefix("hit rate none"), "\(figures)")
+        figures.memory.shortfall = .mebibytes(1)
+        #expect(figures.description.contains("; loads: 3 refused memory; "), "\(figures)")
+    }
+
     @Test func whatStoresTakeOfTheLimitIsNamed() throws {
         let cache = try TileCache(byteLimit: .kibibytes(256))
         let store = MemoryStore(memorySize: .kibibytes(64))
