@@ -190,60 +190,75 @@ void ti_premultiply(uint8_t *pixels, size_t count) {
         for (int channel = 0; channel < 3; channel++) pixels[channel] = scaled(pixels[channel], pixels[3]);
 }
 
-static inline uint8_t from_16(const uint8_t *bytes) {
-    uint16_t value;
-    memcpy(&value, bytes, 2);
-    return (uint8_t)(((uint32_t)value * 255 + 32767) / 65535);
+void ti_take_bytes(const uint8_t *samples, size_t step, size_t count, int channels, uint8_t *rgba) {
+    // The usual ones apart, as a loop of fixed length.
+    if (channels == 3) {
+        for (size_t i = 0; i < count; i++, samples += step, rgba += 4) {
+            rgba[0] = samples[0];
+            rgba[1] = samples[1];
+            rgba[2] = samples[2];
+        }
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        for (int channel = 0; channel < channels; channel++) rgba[4 * i + channel] = samples[i * step + channel];
 }
 
-// 0 is black, 1 is white; what is no number is black.
-static inline uint8_t from_real(double value) {
-    if (!(value > 0)) return 0;
-    return (uint8_t)((value < 1 ? value : 1) * 255 + 0.5);
+// The code of up to 32 bits that begins at a bit, the highest one first.
+static inline uint32_t code_at(const uint8_t *row, size_t bit, int bits) {
+    size_t last = (bit + (size_t)bits - 1) / 8;
+    uint64_t code = 0;
+    for (size_t i = bit / 8; i <= last; i++) code = code << 8 | row[i];
+    return (uint32_t)(code >> (8 * (last + 1) - bit - (size_t)bits) & ((1ull << bits) - 1));
 }
 
-static inline uint8_t from_32(const uint8_t *bytes) {
-    float value;
-    memcpy(&value, bytes, 4);
-    return from_real(value);
-}
-
-static inline uint8_t from_64(const uint8_t *bytes) {
-    double value;
-    memcpy(&value, bytes, 8);
-    return from_real(value);
-}
-
-static inline uint8_t from_8(const uint8_t *bytes) { return *bytes; }
-
-#define TAKE_SAMPLES(size, from) \
-    for (size_t i = 0; i < count; i++) \
-        for (int channel = 0; channel < channels; channel++) \
-            rgba[4 * i + channel] = from(samples + (i * step + (size_t)channel) * size)
-
-void ti_take_samples(const uint8_t *samples, size_t step, int bits, size_t count, int channels, uint8_t *rgba) {
+void ti_take_codes(const uint8_t *row, int bits, size_t step, size_t first, size_t count, const uint8_t *table,
+                   uint8_t *channel) {
     switch (bits) {
     case 8:
-        // The usual ones apart, as loops of fixed length.
-        if (channels == 3) {
-            for (size_t i = 0; i < count; i++, samples += step, rgba += 4) {
-                rgba[0] = samples[0];
-                rgba[1] = samples[1];
-                rgba[2] = samples[2];
-            }
-        } else {
-            TAKE_SAMPLES(1, from_8);
+        for (size_t i = 0; i < count; i++) channel[4 * i] = table[row[i * step + first]];
+        break;
+    case 16:
+        for (size_t i = 0; i < count; i++) {
+            uint16_t code;
+            memcpy(&code, row + 2 * (i * step + first), 2);
+            channel[4 * i] = table[code];
         }
         break;
-    case 16: TAKE_SAMPLES(2, from_16); break;
-    case 32: TAKE_SAMPLES(4, from_32); break;
-    default: TAKE_SAMPLES(8, from_64); break;
+    default:
+        for (size_t i = 0; i < count; i++)
+            channel[4 * i] = table[code_at(row, (i * step + first) * (size_t)bits, bits)];
     }
 }
 
-void ti_spread_grey(uint8_t *rgba, size_t count, int is_inverse) {
-    uint8_t flip = is_inverse ? 255 : 0;
-    for (size_t i = 0; i < count; i++, rgba += 4) rgba[0] = rgba[1] = rgba[2] = rgba[0] ^ flip;
+void ti_take_reals(const uint8_t *row, int bits, size_t step, size_t first, size_t count, double black, double white,
+                   uint8_t *channel) {
+    double scale = 1 / (white - black);
+    for (size_t i = 0; i < count; i++) {
+        double value;
+        if (bits == 32) {
+            float number;
+            memcpy(&number, row + 4 * (i * step + first), 4);
+            value = number;
+        } else {
+            memcpy(&value, row + 8 * (i * step + first), 8);
+        }
+        value = (value - black) * scale;
+        // What is no number is black.
+        channel[4 * i] = !(value > 0) ? 0 : (uint8_t)((value < 1 ? value : 1) * 255 + 0.5);
+    }
+}
+
+void ti_spread_grey(uint8_t *rgba, size_t count) {
+    for (size_t i = 0; i < count; i++, rgba += 4) rgba[1] = rgba[2] = rgba[0];
+}
+
+void ti_from_inks(uint8_t *rgba, size_t count) {
+    for (size_t i = 0; i < count; i++, rgba += 4) {
+        unsigned light = 255u - rgba[3];
+        for (int channel = 0; channel < 3; channel++) rgba[channel] = scaled(255 - rgba[channel], light);
+        rgba[3] = 255;
+    }
 }
 
 void ti_divide_by_alpha(uint8_t *rgba, size_t count) {

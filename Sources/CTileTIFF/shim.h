@@ -11,9 +11,9 @@
 #error "libtiff 4.1 or newer is needed"
 #endif
 
-// The directory of a file, which has `count` bytes with its tile.
+// A file of a directory, `head` bytes, and a tile after it.
 typedef struct {
-    const uint8_t *bytes;
+    const uint8_t *bytes, *tile;
     uint64_t head, count, position;
     char *message;
     size_t room;
@@ -21,10 +21,13 @@ typedef struct {
 
 static inline tmsize_t tile_tiff_read(thandle_t handle, void *target, tmsize_t count) {
     tile_tiff_memory *memory = (tile_tiff_memory *)handle;
-    if (count < 0 || memory->position >= memory->head) return 0;
-    uint64_t left = memory->head - memory->position;
+    if (count < 0 || memory->position >= memory->count) return 0;
+    // A part may come back: libtiff reads on.
+    int is_head = memory->position < memory->head;
+    uint64_t left = (is_head ? memory->head : memory->count) - memory->position;
     uint64_t taken = (uint64_t)count < left ? (uint64_t)count : left;
-    memcpy(target, memory->bytes + memory->position, (size_t)taken);
+    const uint8_t *from = is_head ? memory->bytes + memory->position : memory->tile + (memory->position - memory->head);
+    if (taken > 0) memcpy(target, from, (size_t)taken);
     memory->position += taken;
     return (tmsize_t)taken;
 }
@@ -42,6 +45,15 @@ static inline int tile_tiff_close(thandle_t handle) {
     (void)handle;
     return 0;
 }
+// libtiff 4.5 decodes some uncompressed tiles for its conversion only if it sees the whole file.
+static inline int tile_tiff_map(thandle_t handle, void **base, toff_t *size) {
+    tile_tiff_memory *memory = (tile_tiff_memory *)handle;
+    if (memory->tile != memory->bytes + memory->head) return 0;
+    *base = (void *)memory->bytes;
+    *size = memory->count;
+    return 1;
+}
+static inline void tile_tiff_unmap(thandle_t handle, void *base, toff_t size) { (void)handle, (void)base, (void)size; }
 static inline toff_t tile_tiff_size(thandle_t handle) { return ((tile_tiff_memory *)handle)->count; }
 
 #if TIFFLIB_VERSION >= 20221213
@@ -62,29 +74,62 @@ static inline int tile_tiff_on_warning(
 
 static inline int tile_tiff_knows(int compression) { return TIFFIsCODECConfigured((uint16_t)compression); }
 
+static inline TIFF *tile_tiff_open(tile_tiff_memory *memory, const char *mode) {
+    memory->message[0] = 0;
+#if TIFFLIB_VERSION >= 20221213
+    TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
+    if (!options) return NULL;
+    TIFFOpenOptionsSetMaxSingleMemAlloc(options, (tmsize_t)1 << 28);
+    TIFFOpenOptionsSetErrorHandlerExtR(options, tile_tiff_on_error, memory);
+    TIFFOpenOptionsSetWarningHandlerExtR(options, tile_tiff_on_warning, memory);
+    TIFF *tiff = TIFFClientOpenExt("tile", mode, (thandle_t)memory, tile_tiff_read, tile_tiff_write, tile_tiff_seek,
+                                   tile_tiff_close, tile_tiff_size, tile_tiff_map, tile_tiff_unmap, options);
+    TIFFOpenOptionsFree(options);
+    return tiff;
+#else
+    return TIFFClientOpen("tile", mode, (thandle_t)memory, tile_tiff_read, tile_tiff_write, tile_tiff_seek,
+                          tile_tiff_close, tile_tiff_size, tile_tiff_map, tile_tiff_unmap);
+#endif
+}
+
 // Decodes the only tile of a TIFF in memory, to exactly `room` bytes; 1 on success, else 0 and `message`, which is ended.
 // `head` is the file up to the tile's `bytes`, which are read where they are. If the file states the lowest bit to be the
 // first, they are changed meanwhile.
 static inline int tile_tiff_decode(const uint8_t *head, size_t head_count, const uint8_t *bytes, size_t count,
                                    uint8_t *target, size_t room, char *message, size_t message_room) {
-    tile_tiff_memory memory = {head, head_count, head_count + count, 0, message, message_room};
-    message[0] = 0;
-#if TIFFLIB_VERSION >= 20221213
-    TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
-    if (!options) return 0;
-    TIFFOpenOptionsSetMaxSingleMemAlloc(options, (tmsize_t)1 << 28);
-    TIFFOpenOptionsSetErrorHandlerExtR(options, tile_tiff_on_error, &memory);
-    TIFFOpenOptionsSetWarningHandlerExtR(options, tile_tiff_on_warning, &memory);
-    TIFF *tiff = TIFFClientOpenExt("tile", "rm", (thandle_t)&memory, tile_tiff_read, tile_tiff_write, tile_tiff_seek,
-                                   tile_tiff_close, tile_tiff_size, NULL, NULL, options);
-    TIFFOpenOptionsFree(options);
-#else
-    TIFF *tiff = TIFFClientOpen("tile", "rm", (thandle_t)&memory, tile_tiff_read, tile_tiff_write, tile_tiff_seek,
-                                tile_tiff_close, tile_tiff_size, NULL, NULL);
-#endif
+    tile_tiff_memory memory = {head, bytes, head_count, head_count + count, 0, message, message_room};
+    TIFF *tiff = tile_tiff_open(&memory, "rm");
     if (!tiff) return 0;
     int is_good = TIFFTileSize64(tiff) == room &&
                   TIFFReadFromUserBuffer(tiff, 0, (void *)bytes, (tmsize_t)count, target, (tmsize_t)room);
+    TIFFClose(tiff);
+    return is_good;
+}
+
+// The same for colours that libtiff converts: `room` bytes of red, green, blue and alpha, from the top. `bytes` follow
+// `head` in memory. libtiff keeps one more tile as it is decoded meanwhile.
+static inline int tile_tiff_convert(const uint8_t *head, size_t head_count, const uint8_t *bytes, size_t count,
+                                    uint8_t *target, size_t room, char *message, size_t message_room) {
+    tile_tiff_memory memory = {head, bytes, head_count, head_count + count, 0, message, message_room};
+    TIFF *tiff = tile_tiff_open(&memory, "rM");
+    if (!tiff) return 0;
+    TIFFRGBAImage image;
+    char reason[1024] = "";
+    int is_good = 0;
+    if (TIFFRGBAImageOK(tiff, reason) && TIFFRGBAImageBegin(&image, tiff, 1, reason)) {
+        image.req_orientation = ORIENTATION_TOPLEFT;
+        size_t pixels = (size_t)image.width * image.height;
+        is_good = pixels == room / 4 && TIFFRGBAImageGet(&image, (uint32_t *)(void *)target, image.width, image.height);
+        // libtiff makes numbers of four bytes.
+        for (size_t i = 0; is_good && i < pixels; i++) {
+            uint32_t pixel;
+            memcpy(&pixel, target + 4 * i, 4);
+            uint8_t rgba[4] = {TIFFGetR(pixel), TIFFGetG(pixel), TIFFGetB(pixel), TIFFGetA(pixel)};
+            memcpy(target + 4 * i, rgba, 4);
+        }
+        TIFFRGBAImageEnd(&image);
+    }
+    if (!message[0]) snprintf(message, message_room, "%s", reason);
     TIFFClose(tiff);
     return is_good;
 }

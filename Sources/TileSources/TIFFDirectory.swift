@@ -185,10 +185,27 @@ struct TIFFDirectory {
         return Array(try bytes.get(field.offset, field.count * size, tag.name))
     }
 
+    /// A field as it is in the file, for a directory of the same order of bytes. `nil` if there is none, or it is longer
+    /// than the limit.
+    func copy(_ tag: TIFFTag, atMost limit: Int, _ bytes: inout TIFFBytes) throws(TileSourceError) -> TIFFField? {
+        guard let field = fields[tag], field.type <= 12, let data = try raw(tag, atMost: limit, &bytes) else {
+            return nil
+        }
+        return TIFFField(tag: tag.rawValue, type: field.type, count: field.count, data: data)
+    }
+
     /// Text of a field without the zeros at its end.
     func text(_ tag: TIFFTag, _ bytes: inout TIFFBytes) throws(TileSourceError) -> String? {
         try raw(tag, atMost: 4 << 20, &bytes).map { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     }
+}
+
+/// A field with its values as a file has them.
+struct TIFFField: Sendable {
+    var tag: UInt16
+    var type: UInt16
+    var count: Int
+    var data: [UInt8]
 }
 
 /// Order of bytes, and width of offsets.

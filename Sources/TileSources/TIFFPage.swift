@@ -50,7 +50,8 @@ struct TIFFPage {
             bits: try directory.number(.bitsPerSample, 0...65_535, default: 1, &bytes),
             format: format == 4 ? 1 : format,
             // Three bands, red, green and blue, and YCbCr are drawn alike: overviews may have another compression.
-            colours: count >= 3 && [1, 2, 6].contains(colours) ? 2 : colours
+            // GDAL gives overviews of a scan whose white is 0 a palette.
+            colours: count >= 3 && [1, 2, 6].contains(colours) ? 2 : colours == 0 ? 3 : colours
         )
     }
 }

@@ -34,14 +34,11 @@ struct TIFFStrips: ImageRowSource {
     var wholeBytes: Int {
         let layout = level.layout
         let copies = level.isOfImages || layout.fillOrder != 1 ? 2 : 1
-        let bytes =
-            switch layout.compression {
-            case 7: 2 * layout.samples
-            case 50001: 8
-            default: layout.samples * layout.bits / 8
-            }
-        return copies * level.encodedBytes.largest * (layout.isPlanar ? layout.samples : 1)
-            + level.tileWidth * level.tileHeight * bytes
+        let bytes = level.isOfImages ? level.tileWidth * (layout.compression == 7 ? 2 * layout.samples : 8) : 0
+        let samples = layout.rowBytes(level.tileWidth, samples: layout.samples)
+        let decoded = layout.isConverted ? 7 * level.tileWidth : samples
+        return copies * level.encodedBytes.largest * layout.planes.count
+            + level.tileHeight * (level.isOfImages ? bytes : decoded)
     }
 
     func decode(

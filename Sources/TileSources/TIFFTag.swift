@@ -13,9 +13,13 @@ enum TIFFTag: UInt16 {
     case rowsPerStrip = 278
     case stripByteCounts = 279
     case planarConfiguration = 284
+    case t4Options = 292
+    case t6Options = 293
     case pageNumber = 297
     case software = 305
     case predictor = 317
+    case whitePoint = 318
+    case colorMap = 320
     case tileWidth = 322
     case tileLength = 323
     case tileOffsets = 324
@@ -24,6 +28,9 @@ enum TIFFTag: UInt16 {
     case extraSamples = 338
     case sampleFormat = 339
     case jpegTables = 347
+    case yCbCrCoefficients = 529
+    case yCbCrSubSampling = 530
+    case referenceBlackWhite = 532
     case modelPixelScale = 33550
     case modelTiepoint = 33922
     case modelTransformation = 34264
@@ -31,6 +38,7 @@ enum TIFFTag: UInt16 {
     case geoDoubleParams = 34736
     case geoAsciiParams = 34737
     case gdalNoData = 42113
+    case lercParameters = 50674
 
     /// Name in messages: `ImageWidth`.
     var name: String {

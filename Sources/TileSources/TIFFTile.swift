@@ -1,4 +1,3 @@
-import CTileImages
 import CTileTIFF
 import TileCache
 
@@ -7,7 +6,8 @@ import TileCache
 /// libtiff is given a file of one tile that is made here, with checked fields: it sees nothing of the file's own
 /// directories.
 struct TIFFTile: Sendable {
-    private let layout: TIFFLevel.Layout
+    private let layout: TIFFLayout
+    private let colours: TIFFColours
     private let side: (width: Int, height: Int)
     private let writer: TilePixelWriter
     private let bytesPerPixel: Int
@@ -19,6 +19,7 @@ struct TIFFTile: Sendable {
     init(_ level: TIFFLevel, _ options: TileSourceOptions, _ scratch: ScratchMemory, rows: Int? = nil) {
         self.scratch = scratch
         layout = level.layout
+        colours = TIFFColours(level)
         side = (level.tileWidth, rows ?? level.tileHeight)
         bytesPerPixel = options.format.bytesPerPixel ?? 4
         writer = TilePixelWriter(options)
@@ -26,7 +27,7 @@ struct TIFFTile: Sendable {
 
     /// Whether libtiff can decode a compression.
     static func knows(_ compression: Int) -> Bool {
-        compression == 7 || compression == 50001 || tile_tiff_knows(Int32(compression)) != 0
+        compression == 50001 || tile_tiff_knows(Int32(compression)) != 0
     }
 
     /// Decodes a tile that is no JPEG or WebP.
@@ -55,10 +56,10 @@ struct TIFFTile: Sendable {
         }
     }
 
-    /// Decodes all planes; the samples of a row are those of ``write(_:_:_:_:to:)``.
+    /// Decodes all planes, or converts them; the samples of a row are those of ``write(_:_:_:_:to:)``.
     func decode(_ planes: [RangeBytes]) throws(TileLoadFailure) -> [ScratchBytes] {
         var decoded: [ScratchBytes] = []
-        for plane in planes { decoded.append(try decode(plane, samples: planes.count > 1 ? 1 : layout.samples)) }
+        for plane in planes { decoded.append(try decode(plane, samples: layout.isPlanar ? 1 : layout.samples)) }
         return decoded
     }
 
@@ -72,24 +73,25 @@ struct TIFFTile: Sendable {
         _ row: inout [UInt8],
         to target: UnsafeMutablePointer<UInt8>
     ) {
-        let hasAlpha = layout.samples == 4 && layout.extra > 0
-        let channels = hasAlpha ? 4 : min(layout.samples, 3)
-        let step = decoded.count > 1 ? 1 : layout.samples
-        let first = y * side.width * step * layout.bits / 8
         row.withUnsafeMutableBufferPointer { row in
             guard let row = row.baseAddress else { return }
-            for plane in 0..<(decoded.count > 1 ? channels : 1) {
-                let count = decoded.count > 1 ? 1 : channels
-                guard let start = decoded[plane].memory.baseAddress else { continue }
-                ti_take_samples(start + first, step, Int32(layout.bits), width, Int32(count), row + plane)
+            let bytes = rowBytes(samples: layout.isPlanar ? 1 : layout.samples)
+            let rows = decoded.compactMap { $0.memory.baseAddress.map { UnsafePointer($0 + y * bytes) } }
+            if layout.isConverted {
+                row.update(from: rows[0], count: 4 * width)
+            } else {
+                colours.write(rows, width, to: row)
             }
-            if channels == 1 { ti_spread_grey(row, width, layout.photometric == 0 ? 1 : 0) }
         }
         writer.write(&row, width, alpha: layout.alpha, to: target)
     }
 
+    private func rowBytes(samples: Int) -> Int {
+        layout.isConverted ? 4 * side.width : layout.rowBytes(side.width, samples: samples)
+    }
+
     private func decode(_ bytes: RangeBytes, samples: Int) throws(TileLoadFailure) -> ScratchBytes {
-        let target = try lend(side.width * side.height * samples * layout.bits / 8)
+        let target = try lend(side.height * rowBytes(samples: samples))
         // A plane that is not in the file: writers leave out those of zeros.
         guard bytes.count > 0 else {
             target.memory.update(repeating: 0)
@@ -100,8 +102,17 @@ struct TIFFTile: Sendable {
         let bytes = layout.fillOrder == 1 ? bytes : bytes.withBytes { .received(Array($0)) }
         var message = [CChar](repeating: 0, count: 200)
         let (start, room) = (target.memory.baseAddress, target.memory.count)
-        let isDecoded = bytes.withBytes {
-            tile_tiff_decode(head, head.count, $0.baseAddress, $0.count, start, room, &message, message.count) != 0
+        let isDecoded = bytes.withBytes { tile in
+            guard layout.isConverted else {
+                let (bytes, count) = (tile.baseAddress, tile.count)
+                return tile_tiff_decode(head, head.count, bytes, count, start, room, &message, message.count) != 0
+            }
+            return (head + tile).withUnsafeBufferPointer { file in
+                let first = file.baseAddress
+                let tile = first.map { $0 + head.count }
+                let count = file.count - head.count
+                return tile_tiff_convert(first, head.count, tile, count, start, room, &message, message.count) != 0
+            }
         }
         guard isDecoded else {
             let text = String(decoding: message.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -118,36 +129,40 @@ struct TIFFTile: Sendable {
     /// A file with one directory and one tile, up to the bytes of the tile.
     private func head(of byteCount: Int, samples: Int) -> [UInt8] {
         let format = TIFFFormat(isLittle: layout.isLittle, isBig: false)
-        // Tag, type, values: short or long. Photometric 6 is JPEG's alone.
-        let fields: [(tag: UInt64, type: UInt64, values: [UInt64])] = [
-            (256, 4, [UInt64(side.width)]), (257, 4, [UInt64(side.height)]),
-            (258, 3, .init(repeating: UInt64(layout.bits), count: samples)), (259, 3, [UInt64(layout.compression)]),
-            (262, 3, [samples == 1 ? 1 : 2]), (266, 3, [UInt64(layout.fillOrder)]), (277, 3, [UInt64(samples)]),
-            (284, 3, [1]),
-            (317, 3, [UInt64(layout.predictor)]), (322, 4, [UInt64(side.width)]), (323, 4, [UInt64(side.height)]),
-            (324, 4, [0]), (325, 4, [UInt64(byteCount)]),
-            (338, 3, samples == 4 ? [0] : []),
-            (339, 3, .init(repeating: UInt64(layout.sampleFormat), count: samples)),
-        ].filter { !$0.values.isEmpty }
+        let colours = layout.isConverted ? layout.photometric : samples < 3 ? 1 : 2
+        func field(_ tag: UInt16, _ values: Int..., type: UInt16 = 3) -> TIFFField {
+            let data = values.flatMap { format.bytes(UInt64($0), type == 3 ? 2 : 4) }
+            return TIFFField(tag: tag, type: type, count: values.count, data: data)
+        }
+        func repeated(_ tag: UInt16, _ value: Int, _ count: Int) -> TIFFField {
+            let values = [[UInt8]](repeating: format.bytes(UInt64(value), 2), count: count)
+            return TIFFField(tag: tag, type: 3, count: count, data: values.flatMap(\.self))
+        }
+        var fields = [
+            field(256, side.width, type: 4), field(257, side.height, type: 4), repeated(258, layout.bits, samples),
+            field(259, layout.compression), field(262, colours), field(266, layout.fillOrder), field(277, samples),
+            field(284, 1), field(317, layout.predictor), field(322, side.width, type: 4),
+            field(323, side.height, type: 4), field(324, 0, type: 4), field(325, byteCount, type: 4),
+            repeated(339, layout.sampleFormat, samples),
+        ]
+        let extras = samples - (colours == 1 ? 1 : 3)
+        if extras > 0 { fields.append(repeated(338, 0, extras)) }
+        fields = (fields + layout.own).sorted { $0.tag < $1.tag }
         let tableEnd = 8 + 2 + 12 * fields.count + 4
-        // Values that do not fit in their fields: at most two times four shorts.
-        let dataStart = tableEnd + 16
+        let dataStart = tableEnd + fields.reduce(0) { $0 + ($1.data.count > 4 ? $1.data.count : 0) }
         var table = format.bytes(UInt64(fields.count), 2)
         var values: [UInt8] = []
         for field in fields {
-            let size = field.type == 3 ? 2 : 4
-            let numbers = field.tag == 324 ? [UInt64(dataStart)] : field.values
-            var own = numbers.flatMap { format.bytes($0, size) }
+            var own = field.tag == 324 ? format.bytes(UInt64(dataStart), 4) : field.data
             if own.count > 4 {
                 let place = tableEnd + values.count
                 values += own
                 own = format.bytes(UInt64(place), 4)
             }
             own += [UInt8](repeating: 0, count: 4 - own.count)
-            table += format.bytes(field.tag, 2) + format.bytes(field.type, 2)
-            table += format.bytes(UInt64(numbers.count), 4) + own
+            table += format.bytes(UInt64(field.tag), 2) + format.bytes(UInt64(field.type), 2)
+            table += format.bytes(UInt64(field.count), 4) + own
         }
-        values += [UInt8](repeating: 0, count: 16 - values.count)
         let order = Array((layout.isLittle ? "II" : "MM").utf8)
         return order + format.bytes(42, 2) + format.bytes(8, 4) + table + [0, 0, 0, 0] + values
     }

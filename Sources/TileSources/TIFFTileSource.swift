@@ -3,7 +3,8 @@ public import TileCache
 /// A tiled TIFF or BigTIFF. It is one file, on a disk or on a web server that answers byte ranges.
 ///
 /// Overviews are further directories (cloud-optimised GeoTIFF), `SubIFDs` (OME-TIFF) or tiled directories in any order
-/// (Aperio's SVS). A pixel has 1, 3 or 4 samples, chunky or planar, of 8 or 16 bits, or floating point from 0 to 1.
+/// (Aperio's SVS). A pixel has any number of samples, chunky or planar, of 1 to 16 bits, or floating point from 0 to 1.
+/// Grey, colours, palettes, inks (CMYK), YCbCr and CIELab are drawn, and alpha.
 /// Directories are read when the file is opened. If the file changes, tiles fail with ``TileLoadFailureCause/changed``
 /// and ``warning`` says so; open it again. The file is untrusted.
 public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSource, PyramidTileSource {

@@ -296,17 +296,23 @@ import Testing
         #expect(refusal { $0.tile = 0 }.contains("its 64 x 64 pixels are in strips: open it as one large image"))
         #expect(refusal(259, 6).contains("not old JPEG") && refusal(259, 33005).contains("not JPEG 2000"))
         #expect(refusal(259, 4711).contains("not 4711"))
-        #expect(refusal(262, 5).contains("not CMYK, the photometric interpretation 5 with 3 samples"))
-        #expect(refusal(262, 3).contains("not a palette, the photometric") && refusal(262, 9).contains("not the photo"))
-        let four = refusal { ($0.samples, $0.compression) = (4, 7) }
-        #expect(four.contains("JPEG of 1 or 3 samples") && four.hasSuffix("not 4 samples of 8 bits"))
-        #expect(refusal { ($0.isPlanar, $0.compression) = (true, 7) }.hasSuffix("not 3 samples of 8 bits in planes"))
-        #expect(refusal(262, 6).contains("photometric interpretation 6"))
-        #expect(refusal(258, 12, 12, 12).contains("not 3 of [12, 12, 12] bits"))
+        #expect(refusal(262, 5).contains("not the photometric interpretation 5 with 3 samples"))
+        #expect(refusal(262, 9).contains("not ICCLab, the photometric interpretation 9 with 3 samples"))
+        #expect(refusal(262, 3).contains("ColorMap: 768 numbers were expected for codes of 8 bits, not 0"))
+        let twelve = refusal { ($0.bits, $0.compression) = (16, 7) }
+        #expect(twelve.contains("JPEG, or WebP of 3 or 4") && twelve.hasSuffix("not 3 samples of 16 bits"))
+        let webP = refusal { ($0.isPlanar, $0.compression) = (true, 50001) }
+        #expect(webP.hasSuffix("not 3 samples of 8 bits in planes"))
+        let planes = refusal {
+            $0.isPlanar = true
+            $0.more = [.init(tag: 262, type: 3, values: [6])]
+        }
+        #expect(planes.contains("YCbCr or CIELab of 3 samples of 8 bits in one tile was expected, not 3 samples of 8"))
+        #expect(refusal(258, 17, 17, 17).contains("not 3 of [17, 17, 17] bits in the format [1, 1, 1]"))
         #expect(refusal(266, 3).contains("FillOrder of 1 to 2 was expected, not 3"))
         #expect(refusal(258, 8, 8, 16).contains("bits"))
-        #expect(refusal(277, 5).contains("SamplesPerPixel of 1 to 4 was expected, not 5"))
-        #expect(refusal(277, 2).contains("not 2 of"))
+        #expect(refusal(277, 4097).contains("SamplesPerPixel of 1 to 4096 was expected, not 4097"))
+        #expect(refusal(277, 2).contains("interpretation 2 with 2 samples"))
         #expect(refusal(322, 5000).contains("TileWidth of 16 to 4096 was expected, not 5000"))
         #expect(refusal(256, 0).contains("ImageWidth of 1 to 1073741824"))
         #expect(refusal(256, 1 << 30, type: 4).contains("tiles were expected, not"))

@@ -82,12 +82,24 @@ void ti_convert(const uint8_t *rgba, size_t count, ti_layout layout, int premult
 // Multiplies colours by alpha where they are, rounding to the nearest, in either order.
 void ti_premultiply(uint8_t *pixels, size_t count);
 
-// Writes samples of 8 or 16 bits, floats (32) or doubles (64), as the first channels of pixels of four; others stay.
-// 16 bits are rounded, numbers with a point are 0 to 1. `step` is in samples, from one pixel to the next.
-void ti_take_samples(const uint8_t *samples, size_t step, int bits, size_t count, int channels, uint8_t *rgba);
+// Writes samples of 8 bits as the first channels of pixels of four; others stay. `step` is in samples, from one pixel to the
+// next.
+void ti_take_bytes(const uint8_t *samples, size_t step, size_t count, int channels, uint8_t *rgba);
 
-// Copies the first channel of each pixel to the next two, inverted if `is_inverse`.
-void ti_spread_grey(uint8_t *rgba, size_t count, int is_inverse);
+// Writes one channel of pixels of four: what `table` has for each sample of 1 to 16 bits. `first` is the place of the sample
+// in its pixel. Samples of 16 bits are in the machine's order, those of other sizes follow each other, the highest bit first.
+void ti_take_codes(const uint8_t *row, int bits, size_t step, size_t first, size_t count, const uint8_t *table,
+                   uint8_t *channel);
+
+// Writes one channel of pixels of four from floats (32 bits) or doubles (64), of which `black` is 0 and `white` is 255.
+void ti_take_reals(const uint8_t *row, int bits, size_t step, size_t first, size_t count, double black, double white,
+                   uint8_t *channel);
+
+// Copies the first channel of each pixel to the next two.
+void ti_spread_grey(uint8_t *rgba, size_t count);
+
+// Makes opaque colours of cyan, magenta, yellow and black, by the simplest formula.
+void ti_from_inks(uint8_t *rgba, size_t count);
 
 // Divides colours by alpha where they are, rounding to the nearest, in either order; those of transparent pixels stay.
 void ti_divide_by_alpha(uint8_t *rgba, size_t count);

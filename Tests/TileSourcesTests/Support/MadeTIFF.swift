@@ -176,11 +176,15 @@ struct MadeTIFF {
                     width: size.0,
                     height: directory.tile > 0 ? size.1 : min(size.1, directory.height - y)
                 )
+                if let encode = directory.encode {
+                    tiles.append(encode(part))
+                    continue
+                }
                 let channels = directory.isPlanar ? [plane] : Array(0..<directory.samples)
                 var bytes = RGBAPixels.samples(part.pixels, channels: channels, as: samples)
                 if directory.compression == 8 { bytes = Self.deflated(bytes) }
                 if directory.reversesBits { bytes = bytes.map { Self.reversed($0) } }
-                tiles.append(directory.encode?(part) ?? bytes)
+                tiles.append(bytes)
             }
         }
         return tiles

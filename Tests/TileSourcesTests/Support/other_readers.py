@@ -60,9 +60,33 @@ class GDAL:
         import numpy
 
         bands = [self.file.GetRasterBand(index + 1) for index in range(self.file.RasterCount)]
-        if level > 0:
-            bands = [band.GetOverview(level - 1) for band in bands]
-        return rgba(numpy.stack([band.ReadAsArray(x, y, width, height) for band in bands], axis=2))
+        shown = [band if level == 0 else band.GetOverview(level - 1) for band in bands]
+        pixels = numpy.stack([band.ReadAsArray(x, y, width, height) for band in shown], axis=2)
+        return rgba(self.colours(bands, pixels))
+
+    def colours(self, bands, pixels):
+        """What GDAL says of the colours of samples, applied to them."""
+        import numpy
+        from osgeo import gdal
+
+        table, first = bands[0].GetColorTable(), bands[0]
+        if table:
+            entries = [table.GetColorEntry(index)[:3] for index in range(table.GetCount())]
+            return numpy.array(entries, numpy.uint8)[pixels[:, :, 0]]
+        bits = int(first.GetMetadataItem("NBITS", "IMAGE_STRUCTURE") or 8 * pixels.itemsize)
+        if bits not in (8, 16, 32, 64):
+            most = (1 << bits) - 1
+            pixels = ((pixels.astype(numpy.int64) * 510 + most) // (2 * most)).astype(numpy.uint8)
+        if self.file.GetMetadataItem("MINISWHITE", "IMAGE_STRUCTURE") == "YES":
+            pixels = 255 - eight_bits(pixels)
+        if first.GetColorInterpretation() == gdal.GCI_CyanBand:
+            inks = 255 - eight_bits(pixels).astype(numpy.int64)
+            pixels = ((inks[:, :, :3] * inks[:, :, 3:] + 127) // 255).astype(numpy.uint8)
+        if pixels.shape[2] == 2:
+            pixels = pixels[:, :, [0, 0, 0, 1]]
+        if pixels.shape[2] > 4:
+            pixels = pixels[:, :, :3]
+        return pixels
 
 
 class Rasterio:
@@ -195,6 +219,48 @@ def make_cog(pixels, words, out):
     )  # fmt: skip
 
 
+def bands_of(pixels, name):
+    """Samples of a kind, and the options with which GDAL writes them."""
+    import numpy
+
+    grey = pixels[:, :, :1]
+    if name.startswith("bits"):
+        bits = int(name[4:])
+        # Different codes beside each other.
+        codes = (pixels[:, :, :1].astype(numpy.uint32) * 257 + pixels[:, :, 1:2]) % 65536 >> (16 - bits)
+        return codes.astype(numpy.uint8 if bits <= 8 else numpy.uint16), ["NBITS=%d" % bits]
+    if name == "two":
+        return pixels[:, :, [0, 3]], ["ALPHA=YES"]
+    if name == "five":
+        return pixels[:, :, [0, 1, 2, 0, 1]], []
+    if name == "cmyk":
+        return pixels, ["PHOTOMETRIC=CMYK"]
+    return {"palette": grey, "grey": grey, "rgb": pixels[:, :, :3], "rgba": pixels}[name], []
+
+
+def make_gtiff(pixels, words, out):
+    """gtiff:BANDS:OPTIONS with GDAL: a tiled file with two overviews, the options joined by commas."""
+    from osgeo import gdal, gdal_array
+
+    gdal.UseExceptions()
+    own, options = bands_of(pixels, words[0])
+    options = options + ["TILED=YES", "BLOCKXSIZE=128", "BLOCKYSIZE=128"] + [word for word in words[1].split(",") if word]
+    kind = gdal_array.NumericTypeCodeToGDALTypeCode(own.dtype)
+    file = gdal.GetDriverByName("GTiff").Create(out, own.shape[1], own.shape[0], own.shape[2], kind, options)
+    if words[0] == "palette":
+        table = gdal.ColorTable()
+        for index in range(256):
+            table.SetColorEntry(index, (index, 255 - index, index * 7 % 256, 255))
+        file.GetRasterBand(1).SetColorTable(table)
+    for index in range(own.shape[2]):
+        file.GetRasterBand(index + 1).WriteArray(own[:, :, index])
+    # Opened anew, as by gdaladdo, overviews have the palette.
+    file = None
+    # Those of an inverted grey are not inverted, and of CMYK it makes none.
+    if words[0] != "cmyk" and ("MINISWHITE" not in words[1] or words[0] == "bits1"):
+        gdal.Open(out, gdal.GA_Update).BuildOverviews("NEAREST", [2, 4])
+
+
 def make_rio(pixels, words, out):
     """rio:PROFILE with rio-cogeo."""
     import numpy
@@ -256,7 +322,7 @@ def make(kind, source, width, height, out):
 
     pixels = numpy.fromfile(source, numpy.uint8).reshape(int(height), int(width), 4)
     word, *words = kind.split(":")
-    {"cog": make_cog, "rio": make_rio, "ome": make_ome, "svs": make_svs}[word](pixels, words, out)
+    {"cog": make_cog, "gtiff": make_gtiff, "rio": make_rio, "ome": make_ome, "svs": make_svs}[word](pixels, words, out)
 
 
 commands = sys.argv[1:]

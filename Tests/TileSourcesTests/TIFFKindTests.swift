@@ -1,0 +1,197 @@
+import TestSupport
+import Testing
+
+@testable import TileCache
+@testable import TileSources
+
+/// Samples, colours and compressions of TIFF, by hand: tiny pictures whose pixels are known.
+@Suite(.timeLimit(.minutes(15))) struct TIFFKindTests {
+    private let folder = ScratchFolder()
+    private static let straight = TileSourceOptions(alpha: .straight, tileSize: 32)
+
+    /// A picture of one tile, 32 pixels a side.
+    struct Kind: CustomTestStringConvertible, Sendable {
+        var name: String
+        var bits = 8
+        var samples = 1
+        var photometric: UInt64 = 1
+        var compression: UInt64 = 1
+        var more: [MadeTIFF.Field] = []
+        /// Encoded bytes of a row.
+        var row: [UInt8]
+        /// Red, green, blue and alpha of the first pixels of a row.
+        var pixels: [[UInt8]]
+
+        var testDescription: String { name }
+    }
+
+    private static func grey(_ values: UInt8...) -> [[UInt8]] { values.map { [$0, $0, $0, 255] } }
+
+    private static func shorts(_ tag: UInt64, _ values: UInt64...) -> MadeTIFF.Field {
+        MadeTIFF.Field(tag: tag, type: 3, values: values)
+    }
+
+    private static let kinds: [Kind] = [
+        Kind(name: "1 bit", bits: 1, row: [0b1010_0000, 0, 0, 0], pixels: grey(255, 0, 255, 0)),
+        Kind(name: "1 bit, white", bits: 1, photometric: 0, row: [0xA0, 0, 0, 0], pixels: grey(0, 255, 0, 255)),
+        Kind(
+            name: "1 bit, low first",
+            bits: 1,
+            more: [shorts(266, 2)],
+            row: [5, 0, 0, 0],
+            pixels: grey(255, 0, 255, 0)
+        ),
+        Kind(name: "2 bits", bits: 2, row: [0b00_01_10_11] + zeros(7), pixels: grey(0, 85, 170, 255)),
+        Kind(name: "3 bits", bits: 3, row: [0b000_010_11, 0b1_0000000] + zeros(10), pixels: grey(0, 73, 255, 0)),
+        Kind(name: "4 bits", bits: 4, row: [0x0F, 0x81] + zeros(14), pixels: grey(0, 255, 136, 17)),
+        Kind(
+            name: "3 x 4 bits",
+            bits: 4,
+            samples: 3,
+            photometric: 2,
+            row: [0xF0, 0x83, 0x21] + zeros(45),
+            pixels: [[255, 0, 136, 255], [51, 34, 17, 255]]
+        ),
+        Kind(name: "12 bits", bits: 12, row: [0xFF, 0xF0, 0x00, 0x80, 0x00] + zeros(43), pixels: grey(255, 0, 128)),
+        Kind(
+            name: "palette of 2 bits",
+            bits: 2,
+            photometric: 3,
+            more: [shorts(320, 0, 65535, 0x1200, 0, 0, 0, 0x3400, 0, 0, 0, 0x5600, 0x0180)],
+            row: [0b01_10_11_00] + zeros(7),
+            pixels: [[255, 0, 0, 255], [0x12, 0x34, 0x56, 255], [0, 0, 1, 255], [0, 0, 0, 255]]
+        ),
+        Kind(
+            name: "palette of 1 bit, stated in bytes",
+            bits: 1,
+            photometric: 3,
+            more: [shorts(320, 0, 200, 0, 100, 7, 50)],
+            row: [0x80, 0, 0, 0],
+            pixels: [[200, 100, 50, 255], [0, 0, 7, 255]]
+        ),
+        Kind(
+            name: "CMYK",
+            samples: 4,
+            photometric: 5,
+            more: [shorts(338)],
+            row: [0, 0, 0, 0, 255, 0, 0, 0, 0, 0, 0, 255, 51, 0, 102, 127] + zeros(112),
+            pixels: [[255, 255, 255, 255], [0, 255, 255, 255], [0, 0, 0, 255], [102, 128, 77, 255]]
+        ),
+        Kind(
+            name: "grey and alpha",
+            samples: 2,
+            more: [shorts(338, 2)],
+            row: [100, 255, 200, 7] + zeros(60),
+            pixels: [[100, 100, 100, 255], [200, 200, 200, 7]]
+        ),
+        Kind(
+            name: "two bands",
+            samples: 2,
+            more: [shorts(338, 0)],
+            row: [100, 255, 200, 7] + zeros(60),
+            pixels: grey(100, 200)
+        ),
+        Kind(
+            name: "five bands, the last alpha",
+            samples: 5,
+            photometric: 2,
+            more: [shorts(338, 0, 2)],
+            row: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] + zeros(150),
+            pixels: [[1, 2, 3, 5], [6, 7, 8, 10]]
+        ),
+        Kind(
+            name: "YCbCr",
+            samples: 3,
+            photometric: 6,
+            more: [shorts(530, 1, 1)],
+            // White, and the red that JPEG has: 76, 85, 255.
+            row: [255, 128, 128, 76, 85, 255, 0, 128, 128]
+                + zeros(87).enumerated().map { $0.offset % 3 == 0 ? 0 : 128 },
+            pixels: [[255, 255, 255, 255], [254, 0, 0, 255], [0, 0, 0, 255]]
+        ),
+        Kind(
+            name: "CIELab",
+            samples: 3,
+            photometric: 8,
+            row: [255, 0, 0, 0, 0, 0] + zeros(90),
+            // libtiff shows the white of its default, D50, as the light of a screen.
+            pixels: [[255, 252, 222, 255], [0, 0, 0, 255]]
+        ),
+        // Runs of 1 white, 1 black, 30 white.
+        Kind(
+            name: "PackBits, 1 bit",
+            bits: 1,
+            compression: 32773,
+            row: [3, 0x40, 0, 0, 0],
+            pixels: grey(0, 255, 0)
+        ),
+        // 000111 is a white run of 1, 010 a black of 1, 00000011 a white of 30.
+        Kind(
+            name: "CCITT, modified Huffman",
+            bits: 1,
+            photometric: 0,
+            compression: 2,
+            row: [0b0001_1101, 0b0000_0001, 0x80],
+            pixels: grey(255, 0, 255, 255)
+        ),
+    ]
+
+    private static func zeros(_ count: Int) -> [UInt8] { [UInt8](repeating: 0, count: count) }
+
+    private func made(_ kind: Kind, isTiled: Bool, isLittle: Bool, isBig: Bool) -> String {
+        var directory = MadeTIFF.Directory(TestImage(width: 32, height: 32))
+        (directory.tile, directory.samples, directory.bits) = (isTiled ? 32 : 0, kind.samples, kind.bits)
+        directory.stripRows = 8
+        directory.compression = kind.compression
+        directory.more = kind.more + [Self.shorts(262, kind.photometric)]
+        directory.more.removeAll { $0.values.isEmpty }
+        directory.encode = { part in (0..<part.height).flatMap { _ in kind.row } }
+        let made = MadeTIFF(directories: [directory], isLittle: isLittle, isBig: isBig)
+        return folder.write(made.bytes(), to: "made.tif")
+    }
+
+    @Test(arguments: kinds) func pixelsAreKnown(kind: Kind) throws {
+        for variant in 0..<8 {
+            let path = made(kind, isTiled: variant & 1 == 0, isLittle: variant & 2 == 0, isBig: variant & 4 != 0)
+            let source = try #require(TileSourceAddress("tiff:\(path)")).open(Self.straight)
+            let image = try loaded(source)
+            for y in [0, 9, 31] {
+                let found = (0..<kind.pixels.count).map {
+                    Array(image.pixels[(y * 32 + $0) * 4..<(y * 32 + $0) * 4 + 4])
+                }
+                #expect(found == kind.pixels, "variant \(variant), row \(y)")
+            }
+            #expect(source.statistics.failureCount == 0)
+        }
+    }
+
+    /// Each byte of the directory is changed, and files are cut off: the picture opens and loads, or an error names the file.
+    @Test(arguments: kinds) func damagedKinds(kind: Kind) throws {
+        var bytes = try #require(OtherPrograms.bytes(made(kind, isTiled: true, isLittle: true, isBig: false)))
+        var random = SplitMix64(seed: 7)
+        var opened = 0
+        for position in 8..<min(300, bytes.count) {
+            let own = bytes[position]
+            bytes[position] ^= UInt8(random.next() % 255 + 1)
+            let path = folder.write(bytes, to: "damaged.tif")
+            bytes[position] = own
+            do {
+                let source = try TIFFTileSource(path)
+                opened += 1
+                guard source.pyramid.levels[0].tileWidth * source.pyramid.levels[0].tileHeight <= 1 << 14 else {
+                    continue
+                }
+                let isFailed = (try? source.loaded(0, 0, 0)) == nil
+                #expect(!isFailed || source.statistics.lastFailure?.hasPrefix(path) == true)
+            } catch {
+                #expect("\(error)".hasPrefix(path))
+            }
+        }
+        #expect(opened > 10)
+    }
+
+    private func loaded(_ source: any PyramidTileSource) throws -> TestImage {
+        if let tiled = source as? TIFFTileSource { return try tiled.loaded(0, 0, 0).image }
+        return try #require(source as? ImageTileSource).loaded(0, 0, 0).image
+    }
+}
