@@ -1,5 +1,6 @@
 #include "reader.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -231,21 +232,75 @@ void ti_take_codes(const uint8_t *row, int bits, size_t step, size_t first, size
     }
 }
 
-void ti_take_reals(const uint8_t *row, int bits, size_t step, size_t first, size_t count, double black, double white,
-                   uint8_t *channel) {
+static inline double from_half(uint16_t code) {
+    int exponent = code >> 10 & 31;
+    double part = code & 1023;
+    double value = exponent == 31 ? (part > 0 ? NAN : INFINITY)
+                   : exponent > 0 ? ldexp(part + 1024, exponent - 25)
+                                  : ldexp(part, -24);
+    return code >> 15 ? -value : value;
+}
+
+static inline double number_at(const uint8_t *row, int bits, int format, size_t index) {
+    uint64_t code = 0;
+    uint32_t four;
+    uint16_t two;
+    switch (bits) {
+    case 8: code = row[index]; break;
+    case 16:
+        memcpy(&two, row + 2 * index, 2);
+        code = two;
+        break;
+    case 24:
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+        code = code_at(row, 24 * index, 24);
+#else
+        code = row[3 * index] | (uint32_t)row[3 * index + 1] << 8 | (uint32_t)row[3 * index + 2] << 16;
+#endif
+        break;
+    case 32:
+        memcpy(&four, row + 4 * index, 4);
+        code = four;
+        break;
+    case 64: memcpy(&code, row + 8 * index, 8); break;
+    default: code = code_at(row, index * (size_t)bits, bits);
+    }
+    if (format == 3) {
+        float small;
+        double large;
+        if (bits == 16) return from_half((uint16_t)code);
+        if (bits == 32) return four = (uint32_t)code, memcpy(&small, &four, 4), small;
+        return memcpy(&large, &code, 8), large;
+    }
+    if (format != 2) return (double)code;
+    uint64_t sign = 1ull << (bits - 1);
+    return code & sign ? -(double)(sign - (code & (sign - 1))) : (double)code;
+}
+
+void ti_numbers(const uint8_t *row, int bits, int format, size_t step, size_t first, size_t count, double *numbers) {
+    for (size_t i = 0; i < count; i++) numbers[i] = number_at(row, bits, format, i * step + first);
+}
+
+static inline uint8_t shade(double number, double black, double scale) {
+    double value = (number - black) * scale;
+    // What is no number is black.
+    return !(value > 0) ? 0 : (uint8_t)((value < 1 ? value : 1) * 255 + 0.5);
+}
+
+void ti_take_numbers(const uint8_t *row, int bits, int format, size_t step, size_t first, size_t count, double black,
+                     double white, uint8_t *channel) {
     double scale = 1 / (white - black);
+    for (size_t i = 0; i < count; i++)
+        channel[4 * i] = shade(number_at(row, bits, format, i * step + first), black, scale);
+}
+
+void ti_mark_data(const uint8_t *row, int bits, int format, size_t step, size_t first, size_t count, double no_data,
+                  int is_first, uint8_t *rgba) {
     for (size_t i = 0; i < count; i++) {
-        double value;
-        if (bits == 32) {
-            float number;
-            memcpy(&number, row + 4 * (i * step + first), 4);
-            value = number;
-        } else {
-            memcpy(&value, row + 8 * (i * step + first), 8);
-        }
-        value = (value - black) * scale;
-        // What is no number is black.
-        channel[4 * i] = !(value > 0) ? 0 : (uint8_t)((value < 1 ? value : 1) * 255 + 0.5);
+        double number = number_at(row, bits, format, i * step + first);
+        int is_none = number == no_data || (number != number && no_data != no_data);
+        if (!is_none) rgba[4 * i + 3] = 255;
+        else if (is_first) rgba[4 * i + 3] = 0;
     }
 }
 

@@ -6,44 +6,59 @@ struct TIFFColours: Sendable {
     private let planes: [Int]
     /// The samples of the channels that are written: the drawn ones.
     private let drawn: [Int]
-    /// What each code of a drawn sample becomes, by channel. Empty for bytes that stay, and for numbers with a point.
+    /// What each code of a drawn sample becomes, by channel. Empty for bytes that stay, and for numbers of more than 16 bits.
     private let tables: [[UInt8]]
-    /// What each code of alpha becomes.
-    private let alphaTable: [UInt8]
-
-    private static let bytes = codes(8)
-    private static let shorts = codes(16)
+    private let range: TIFFRange
+    private let noData: Double?
 
     init(_ level: TIFFLevel) {
         layout = level.layout
         planes = layout.planes
         drawn = layout.drawn
-        let codes = Self.table(layout)
-        alphaTable = codes
+        noData = layout.alphaSample == nil ? level.noData : nil
+        let own = level.range ?? TIFFRange(of: layout)
+        range = layout.photometric == 0 ? TIFFRange(black: own.white, white: own.black) : own
         if layout.photometric == 3 {
             let count = level.palette.count / 3
             tables = (0..<3).map { Array(level.palette[$0 * count..<($0 + 1) * count]) }
-        } else if codes.isEmpty || layout.bits == 8 && layout.photometric != 0 {
+        } else if layout.bits > 16 || layout.bits == 8 && range == TIFFRange(black: 0, white: 255) {
             tables = []
         } else {
-            let own = layout.photometric == 0 ? codes.map { 255 - $0 } : codes
-            tables = .init(repeating: own, count: drawn.count)
+            tables = .init(repeating: Self.table(layout, range), count: drawn.count)
         }
     }
 
-    /// What whole numbers become, rounded.
-    private static func codes(_ bits: Int) -> [UInt8] {
-        let most = 1 << bits - 1
-        return (0...most).map { UInt8(($0 * 510 + most) / (2 * most)) }
-    }
+    /// Bytes in memory.
+    var byteCount: Int { (layout.photometric == 3 ? 3 : 1) * (tables.first?.count ?? 0) }
 
-    private static func table(_ layout: TIFFLayout) -> [UInt8] {
-        switch (layout.sampleFormat, layout.bits) {
-        case (3, _): []
-        case (_, 8): bytes
-        case (_, 16): shorts
-        default: codes(layout.bits)
+    private static func table(_ layout: TIFFLayout, _ range: TIFFRange) -> [UInt8] {
+        let bits = layout.bits
+        var shades = [UInt8](repeating: 0, count: 4 << bits)
+        // A code of other sizes begins with the highest bit of two bytes.
+        var codes = (0..<1 << bits).map { bits == 16 ? UInt16($0) : UInt16($0 << (16 - bits)).bigEndian }
+        codes.withUnsafeMutableBytes { codes in
+            shades.withUnsafeMutableBufferPointer { shades in
+                guard let code = codes.bindMemory(to: UInt8.self).baseAddress, let shade = shades.baseAddress else {
+                    return
+                }
+                let format = Int32(layout.sampleFormat)
+                // Codes of 1, 2, 4 and 8 bits are the first of 16, 8, 4 and 2 in their two bytes.
+                for number in 0..<1 << bits {
+                    ti_take_numbers(
+                        code + 2 * number,
+                        Int32(bits),
+                        format,
+                        1,
+                        0,
+                        1,
+                        range.black,
+                        range.white,
+                        shade + 4 * number
+                    )
+                }
+            }
         }
+        return stride(from: 0, to: shades.count, by: 4).map { shades[$0] }
     }
 
     /// Writes pixels of a row.
@@ -56,30 +71,51 @@ struct TIFFColours: Sendable {
             ti_take_bytes(rows[0], layout.samples, count, Int32(drawn.count), row)
         } else {
             for (channel, sample) in drawn.enumerated() {
-                take(sample, rows, tables.isEmpty ? alphaTable : tables[channel], count, to: row + channel)
+                let (samples, bits, step, first) = place(of: sample, rows)
+                if tables.isEmpty {
+                    take(sample, rows, range, count, to: row + channel)
+                } else {
+                    ti_take_codes(samples, bits, step, first, count, tables[channel], row + channel)
+                }
             }
         }
         if drawn.count == 1 { ti_spread_grey(row, count) }
         if drawn.count == 4 { ti_from_inks(row, count) }
-        if let sample = layout.alphaSample { take(sample, rows, alphaTable, count, isAlpha: true, to: row + 3) }
+        if let sample = layout.alphaSample { take(sample, rows, TIFFRange(of: layout), count, to: row + 3) }
+        guard let noData else { return }
+        for (number, sample) in Set(drawn).enumerated() {
+            let (samples, bits, step, first) = place(of: sample, rows)
+            let format = Int32(layout.sampleFormat)
+            ti_mark_data(samples, bits, format, step, first, count, noData, number == 0 ? 1 : 0, row)
+        }
+    }
+
+    /// Reads the numbers of the drawn samples of a row.
+    func numbers(_ rows: [UnsafePointer<UInt8>], _ count: Int) -> [Double] {
+        Set(drawn).flatMap { sample in
+            let (samples, bits, step, first) = place(of: sample, rows)
+            return [Double](unsafeUninitializedCapacity: count) { numbers, length in
+                ti_numbers(samples, bits, Int32(layout.sampleFormat), step, first, count, numbers.baseAddress)
+                length = count
+            }
+        }
     }
 
     private func take(
         _ sample: Int,
         _ rows: [UnsafePointer<UInt8>],
-        _ table: [UInt8],
+        _ range: TIFFRange,
         _ count: Int,
-        isAlpha: Bool = false,
         to channel: UnsafeMutablePointer<UInt8>
     ) {
-        let row = rows[layout.isPlanar ? planes.firstIndex(of: sample) ?? 0 : 0]
-        let (step, first) = layout.isPlanar ? (1, 0) : (layout.samples, sample)
-        let bits = Int32(layout.bits)
-        if layout.sampleFormat == 3 {
-            let isInverse = layout.photometric == 0 && !isAlpha
-            ti_take_reals(row, bits, step, first, count, isInverse ? 1 : 0, isInverse ? 0 : 1, channel)
-        } else {
-            ti_take_codes(row, bits, step, first, count, table, channel)
-        }
+        let (samples, bits, step, first) = place(of: sample, rows)
+        let format = Int32(layout.sampleFormat)
+        ti_take_numbers(samples, bits, format, step, first, count, range.black, range.white, channel)
+    }
+
+    /// Where a sample is: its row, bits, the samples from one pixel to the next, and its place in a pixel.
+    private func place(of sample: Int, _ rows: [UnsafePointer<UInt8>]) -> (UnsafePointer<UInt8>, Int32, Int, Int) {
+        guard layout.isPlanar else { return (rows[0], Int32(layout.bits), layout.samples, sample) }
+        return (rows[planes.firstIndex(of: sample) ?? 0], Int32(layout.bits), 1, 0)
     }
 }

@@ -168,12 +168,26 @@ struct TIFFDirectory {
 
     /// Floating-point numbers of a field, of 64 bits. `nil` if there is no such field, or it is of another type.
     func reals(_ tag: TIFFTag, _ bytes: inout TIFFBytes) throws(TileSourceError) -> [Double]? {
-        guard let field = fields[tag], field.type == 12, field.count <= 4096 else { return nil }
+        fields[tag]?.type == 12 ? try values(tag, &bytes) : nil
+    }
+
+    /// Numbers of a field. `nil` if there is no such field, or its type is none of numbers.
+    func values(_ tag: TIFFTag, _ bytes: inout TIFFBytes) throws(TileSourceError) -> [Double]? {
+        guard let field = fields[tag], field.count <= 4096, let size = Self.sizes[field.type] else { return nil }
+        guard [1, 3, 4, 6, 8, 9, 11, 12].contains(field.type) else { return nil }
         let format = TIFFFormat(isLittle: isLittle, isBig: true)
-        let data = try bytes.get(field.offset, field.count * 8, tag.name)
+        let data = try bytes.get(field.offset, field.count * size, tag.name)
         return (0..<field.count).map { index in
-            let start = data.startIndex + index * 8
-            return Double(bitPattern: format.number(data[start..<start + 8]))
+            let start = data.startIndex + index * size
+            let number = format.number(data[start..<start + size])
+            return switch field.type {
+            case 6: Double(Int8(truncatingIfNeeded: number))
+            case 8: Double(Int16(truncatingIfNeeded: number))
+            case 9: Double(Int32(truncatingIfNeeded: number))
+            case 11: Double(Float(bitPattern: UInt32(truncatingIfNeeded: number)))
+            case 12: Double(bitPattern: number)
+            default: Double(number)
+            }
         }
     }
 

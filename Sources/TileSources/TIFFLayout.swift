@@ -2,7 +2,7 @@
 struct TIFFLayout: Sendable {
     var isLittle: Bool
     var bits: Int
-    /// 1 for whole numbers, 3 for numbers with a point.
+    /// 1 for whole numbers, 2 for those with a sign, 3 for numbers with a point.
     var sampleFormat: Int
     var samples: Int
     var compression: Int
@@ -102,11 +102,12 @@ extension TIFFLayout {
         let formats = try directory.numbers(.sampleFormat, atMost: mostSamples, &bytes) ?? [1]
         guard let depth = bits.first, bits.allSatisfy({ $0 == depth }),
             let format = formats.first.map({ $0 == 4 ? 1 : $0 }), formats.allSatisfy({ $0 == formats[0] }),
-            format == 1 && (1...16).contains(depth) || format == 3 && [32, 64].contains(depth)
+            (1...2).contains(format) && ((1...32).contains(depth) || depth == 64)
+                || format == 3 && [16, 32, 64].contains(depth)
         else {
             throw TileSourceError(
                 bytes.name,
-                "samples of one kind were expected, of 1 to 16 bits, or of 32 or 64 with a point, not \(samples) of "
+                "samples of one kind were expected, of 1 to 32 or 64 bits, or of 16, 32 or 64 with a point, not \(samples) of "
                     + "\(Array(bits.prefix(8))) bits in the format \(Array(formats.prefix(8)))"
             )
         }
@@ -147,8 +148,8 @@ extension TIFFLayout {
                     + "interpretation \(photometric) with \(samples) samples"
             )
         }
-        guard photometric != 3 || sampleFormat == 1 else {
-            throw TileSourceError(path, "whole numbers were expected as codes of a palette")
+        guard photometric != 3 || sampleFormat == 1 && bits <= 16 else {
+            throw TileSourceError(path, "whole numbers of 1 to 16 bits were expected as codes of a palette")
         }
         guard !isConverted || bits == 8 && sampleFormat == 1 && samples == 3 && !isPlanar else {
             throw TileSourceError(

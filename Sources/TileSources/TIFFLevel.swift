@@ -15,6 +15,10 @@ struct TIFFLevel: Sendable {
     var tables: [UInt8]
     /// Colours of the codes of a palette: all reds, greens and blues. Otherwise empty.
     let palette: [UInt8]
+    /// The numbers that are black and white, if they are not the format's own.
+    var range: TIFFRange?
+    /// The number of samples without data.
+    var noData: Double?
     /// By plane, row and column.
     private var offsets: [UInt64]
     private var counts: [UInt32]
@@ -116,6 +120,25 @@ struct TIFFLevel: Sendable {
                 "\(count) \(isTiled ? "tiles" : "strips") were expected, not \(offsets.count) offsets and \(counts.count) byte counts"
             )
         }
+    }
+
+    /// Takes what a picture's directory says of its numbers, for its levels from the coarsest.
+    ///
+    /// - Returns: A sentence on their range.
+    static func setNumbers(
+        _ levels: inout [TIFFLevel],
+        _ directory: TIFFDirectory,
+        _ bytes: inout TIFFBytes
+    ) throws(TileSourceError) -> String? {
+        let text = try directory.text(.gdalNoData, &bytes)?.filter { $0 != " " }
+        let layout = levels[0].layout
+        // A float's nearest number is meant.
+        let isFloat = layout.sampleFormat == 3 && layout.bits <= 32
+        let noData = text.flatMap { Double($0) }.map { isFloat ? Double(Float($0)) : $0 }
+        for index in levels.indices { levels[index].noData = noData }
+        guard let (range, sentence) = try TIFFRange.find(directory, coarsest: levels[0], &bytes) else { return nil }
+        for index in levels.indices { levels[index].range = range }
+        return sentence
     }
 
     /// Makes the level an overview of another.

@@ -4,6 +4,7 @@ import TileCache
 /// A TIFF in strips, decoded from the top: what a large image is cut from.
 struct TIFFStrips: ImageRowSource {
     private let level: TIFFLevel
+    private let numbers: String?
     private let reader: ByteRangeReader
 
     static let hint =
@@ -11,7 +12,7 @@ struct TIFFStrips: ImageRowSource {
 
     /// - Parameter limit: Maximum bytes to fetch from a server.
     init(_ file: inout TIFFFile, limit: Int) throws(TileSourceError) {
-        level = try TIFFLevel(file.main, isLittle: file.format.isLittle, room: TIFFLevel.largestCount, &file.bytes)
+        let level = try TIFFLevel(file.main, isLittle: file.format.isLittle, room: TIFFLevel.largestCount, &file.bytes)
         reader = file.reader
         let bytes = level.encodedBytes.all
         guard !reader.isRemote || bytes <= limit else {
@@ -21,6 +22,9 @@ struct TIFFStrips: ImageRowSource {
                     + "bytes: \(Self.hint)"
             )
         }
+        var levels = [level]
+        numbers = try TIFFLevel.setNumbers(&levels, file.main, &file.bytes)
+        self.level = levels[0]
     }
 
     var name: String { reader.name }
@@ -28,7 +32,10 @@ struct TIFFStrips: ImageRowSource {
     var height: Int { level.height }
     var hint: String { ": \(Self.hint)" }
     var isStorable: Bool { reader.isStorable }
-    var warning: String? { reader.warning }
+    var warning: String? {
+        let warnings = [reader.warning, numbers].compactMap(\.self)
+        return warnings.isEmpty ? nil : warnings.joined(separator: "; ")
+    }
 
     /// A strip as it is in the file and decoded: a JPEG may be progressive. Some are copied for the decoder.
     var wholeBytes: Int {
@@ -48,7 +55,7 @@ struct TIFFStrips: ImageRowSource {
         goesOn: (Int) -> Bool
     ) throws(TileSourceError) {
         var row = [UInt8](repeating: 255, count: width * 4)
-        let scratch = ScratchMemory()
+        let (scratch, colours) = (ScratchMemory(), TIFFColours(level))
         for strip in 0..<level.rows {
             let first = strip * level.tileHeight
             let count = min(level.tileHeight, height - first)
@@ -81,7 +88,7 @@ struct TIFFStrips: ImageRowSource {
                     try pass(first + y + 1) { writer.write(&row, width, alpha: level.layout.alpha, to: $0) }
                 }
             } else {
-                let tile = TIFFTile(level, options, scratch, rows: count)
+                let tile = TIFFTile(level, options, scratch, rows: count, colours: colours)
                 let decoded: [ScratchBytes]
                 do { decoded = try tile.decode(planes) } catch { throw TileSourceError(name(of: strip), error.message) }
                 for y in 0..<count { try pass(first + y + 1) { tile.write(decoded, y, width, &row, to: $0) } }

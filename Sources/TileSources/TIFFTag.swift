@@ -12,6 +12,8 @@ enum TIFFTag: UInt16 {
     case samplesPerPixel = 277
     case rowsPerStrip = 278
     case stripByteCounts = 279
+    case minSampleValue = 280
+    case maxSampleValue = 281
     case planarConfiguration = 284
     case t4Options = 292
     case t6Options = 293
@@ -27,6 +29,8 @@ enum TIFFTag: UInt16 {
     case subIFDs = 330
     case extraSamples = 338
     case sampleFormat = 339
+    case sMinSampleValue = 340
+    case sMaxSampleValue = 341
     case jpegTables = 347
     case yCbCrCoefficients = 529
     case yCbCrSubSampling = 530
@@ -37,6 +41,7 @@ enum TIFFTag: UInt16 {
     case geoKeyDirectory = 34735
     case geoDoubleParams = 34736
     case geoAsciiParams = 34737
+    case gdalMetadata = 42112
     case gdalNoData = 42113
     case lercParameters = 50674
 

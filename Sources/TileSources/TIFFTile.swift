@@ -16,10 +16,17 @@ struct TIFFTile: Sendable {
     /// - Parameters:
     ///   - scratch: Memory of what is decoded.
     ///   - rows: Of a tile. Default: the level's.
-    init(_ level: TIFFLevel, _ options: TileSourceOptions, _ scratch: ScratchMemory, rows: Int? = nil) {
+    ///   - colours: Of the level, if they are there already.
+    init(
+        _ level: TIFFLevel,
+        _ options: TileSourceOptions,
+        _ scratch: ScratchMemory,
+        rows: Int? = nil,
+        colours: TIFFColours? = nil
+    ) {
         self.scratch = scratch
         layout = level.layout
-        colours = TIFFColours(level)
+        self.colours = colours ?? TIFFColours(level)
         side = (level.tileWidth, rows ?? level.tileHeight)
         bytesPerPixel = options.format.bytesPerPixel ?? 4
         writer = TilePixelWriter(options)
@@ -75,8 +82,7 @@ struct TIFFTile: Sendable {
     ) {
         row.withUnsafeMutableBufferPointer { row in
             guard let row = row.baseAddress else { return }
-            let bytes = rowBytes(samples: layout.isPlanar ? 1 : layout.samples)
-            let rows = decoded.compactMap { $0.memory.baseAddress.map { UnsafePointer($0 + y * bytes) } }
+            let rows = rows(decoded, y)
             if layout.isConverted {
                 row.update(from: rows[0], count: 4 * width)
             } else {
@@ -85,6 +91,19 @@ struct TIFFTile: Sendable {
         }
         writer.write(&row, width, alpha: layout.alpha, to: target)
     }
+
+    /// Reads the numbers of the drawn samples of a row.
+    func numbers(_ decoded: [ScratchBytes], _ y: Int, _ width: Int) -> [Double] {
+        withExtendedLifetime(decoded) { colours.numbers(rows(decoded, y), width) }
+    }
+
+    private func rows(_ decoded: [ScratchBytes], _ y: Int) -> [UnsafePointer<UInt8>] {
+        let bytes = rowBytes(samples: layout.isPlanar ? 1 : layout.samples)
+        return decoded.compactMap { $0.memory.baseAddress.map { UnsafePointer($0 + y * bytes) } }
+    }
+
+    /// Bytes of tables in memory.
+    var byteCount: Int { colours.byteCount }
 
     private func rowBytes(samples: Int) -> Int {
         layout.isConverted ? 4 * side.width : layout.rowBytes(side.width, samples: samples)

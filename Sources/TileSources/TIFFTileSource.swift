@@ -3,8 +3,9 @@ public import TileCache
 /// A tiled TIFF or BigTIFF. It is one file, on a disk or on a web server that answers byte ranges.
 ///
 /// Overviews are further directories (cloud-optimised GeoTIFF), `SubIFDs` (OME-TIFF) or tiled directories in any order
-/// (Aperio's SVS). A pixel has any number of samples, chunky or planar, of 1 to 16 bits, or floating point from 0 to 1.
-/// Grey, colours, palettes, inks (CMYK), YCbCr and CIELab are drawn, and alpha.
+/// (Aperio's SVS). A pixel has any number of samples, chunky or planar, of 1 to 64 bits, with a sign or a point.
+/// Grey, colours, palettes, inks (CMYK), YCbCr and CIELab are drawn, and alpha. ``warning`` states the
+/// range of numbers that is drawn from black to white, if it is not that of the format.
 /// Directories are read when the file is opened. If the file changes, tiles fail with ``TileLoadFailureCause/changed``
 /// and ``warning`` says so; open it again. The file is untrusted.
 public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSource, PyramidTileSource {
@@ -52,7 +53,7 @@ public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSourc
         try self.init(reader, contents, http: http, options: options, delivery: delivery)
     }
 
-    /// Levels, metadata, and a text on overviews, pages and masks that were left out.
+    /// Levels, metadata, and a text on overviews, pages and masks that were left out, and on the range of numbers.
     typealias Contents = ([TIFFLevel], TIFFMetadata, String?)
 
     /// Reads the directories of a file; ends its reader if they are wrong.
@@ -111,7 +112,9 @@ public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSourc
         return statistics
     }
 
-    private var directoryBytes: Int { levels.map(\.byteCount).reduce(metadata.byteCount, +) + reader.heldBytes }
+    private var directoryBytes: Int {
+        levels.map(\.byteCount).reduce(metadata.byteCount, +) + tiles.map(\.byteCount).reduce(reader.heldBytes, +)
+    }
 
     /// Memory of directories, of a file of at most 64 KiB from a server that sends it as a whole, of encoded tiles of a
     /// file on a disk, and of tiles that libtiff decodes. It counts against the limit of each cache with a layer of this
@@ -119,7 +122,8 @@ public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSourc
     public var heldMemory: ByteCount { .bytes(directoryBytes + delivery.scratch.byteCount) }
 
     /// A warning if the file was found to have changed since it was opened, if the server states neither `ETag` nor
-    /// `Last-Modified`, if overviews or pages were left out or a mask is not read, or if no tile comes
+    /// `Last-Modified`, if overviews or pages were left out or a mask is not read, if a range of
+    /// numbers is drawn from black to white that is not the format's own, or if no tile comes
     /// (``TileSourceStatistics/silence``). Otherwise `nil`.
     public var warning: String? {
         let warnings = [reader.warning, leftOut].compactMap(\.self)
@@ -239,7 +243,12 @@ extension TIFFTileSource {
             levels.append(level)
         }
         levels.sort { $0.scale > $1.scale }
-        return (levels, try TIFFMetadata(pages.main.directory, &file.bytes), pages.warning)
+        let main = pages.main.directory
+        let numbers = try TIFFLevel.setNumbers(&levels, main, &file.bytes)
+        let warnings = [pages.warning, numbers].compactMap(\.self)
+        return (
+            levels, try TIFFMetadata(main, &file.bytes), warnings.isEmpty ? nil : warnings.joined(separator: "; ")
+        )
     }
 }
 

@@ -308,7 +308,8 @@ import Testing
             $0.more = [.init(tag: 262, type: 3, values: [6])]
         }
         #expect(planes.contains("YCbCr or CIELab of 3 samples of 8 bits in one tile was expected, not 3 samples of 8"))
-        #expect(refusal(258, 17, 17, 17).contains("not 3 of [17, 17, 17] bits in the format [1, 1, 1]"))
+        #expect(refusal(258, 33, 33, 33).contains("not 3 of [33, 33, 33] bits in the format [1, 1, 1]"))
+        #expect(refusal(339, 6, 6, 6).contains("not 3 of [8, 8, 8] bits in the format [6, 6, 6]"))
         #expect(refusal(266, 3).contains("FillOrder of 1 to 2 was expected, not 3"))
         #expect(refusal(258, 8, 8, 16).contains("bits"))
         #expect(refusal(277, 4097).contains("SamplesPerPixel of 1 to 4096 was expected, not 4097"))

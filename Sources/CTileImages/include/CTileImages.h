@@ -91,9 +91,17 @@ void ti_take_bytes(const uint8_t *samples, size_t step, size_t count, int channe
 void ti_take_codes(const uint8_t *row, int bits, size_t step, size_t first, size_t count, const uint8_t *table,
                    uint8_t *channel);
 
-// Writes one channel of pixels of four from floats (32 bits) or doubles (64), of which `black` is 0 and `white` is 255.
-void ti_take_reals(const uint8_t *row, int bits, size_t step, size_t first, size_t count, double black, double white,
-                   uint8_t *channel);
+// Reads samples as numbers: whole ones (`format` 1) and signed ones (2) of 1 to 32 or of 64 bits, or with a point (3) of 16,
+// 32 or 64.
+void ti_numbers(const uint8_t *row, int bits, int format, size_t step, size_t first, size_t count, double *numbers);
+
+// Writes one channel of pixels of four from such samples, of which `black` is 0 and `white` is 255.
+void ti_take_numbers(const uint8_t *row, int bits, int format, size_t step, size_t first, size_t count, double black,
+                     double white, uint8_t *channel);
+
+// Makes pixels of four opaque where a sample is not `no_data`; the others transparent if `is_first`. A NaN is a NaN.
+void ti_mark_data(const uint8_t *row, int bits, int format, size_t step, size_t first, size_t count, double no_data,
+                  int is_first, uint8_t *rgba);
 
 // Copies the first channel of each pixel to the next two.
 void ti_spread_grey(uint8_t *rgba, size_t count);

@@ -74,6 +74,20 @@ class GDAL:
             entries = [table.GetColorEntry(index)[:3] for index in range(table.GetCount())]
             return numpy.array(entries, numpy.uint8)[pixels[:, :, 0]]
         bits = int(first.GetMetadataItem("NBITS", "IMAGE_STRUCTURE") or 8 * pixels.itemsize)
+        stated = [first.GetMetadataItem("STATISTICS_" + name) for name in ("MINIMUM", "MAXIMUM")]
+        if all(stated):
+            # The range is that of all bands.
+            low = min(float(band.GetMetadataItem("STATISTICS_MINIMUM")) for band in bands[:3])
+            high = max(float(band.GetMetadataItem("STATISTICS_MAXIMUM")) for band in bands[:3])
+            own = (pixels.astype(numpy.float64) - low) * (1 / (high - low))
+            own = (numpy.clip(own, 0, 1) * 255 + 0.5).astype(numpy.uint8)
+            none = first.GetNoDataValue()
+            if none is not None:
+                if own.shape[2] == 1:
+                    own = numpy.repeat(own, 3, axis=2)
+                alpha = numpy.where((pixels[:, :, :3] == none).all(axis=2), 0, 255).astype(numpy.uint8)
+                own = numpy.concatenate([own[:, :, :3], alpha[:, :, None]], axis=2)
+            return own
         if bits not in (8, 16, 32, 64):
             most = (1 << bits) - 1
             pixels = ((pixels.astype(numpy.int64) * 510 + most) // (2 * most)).astype(numpy.uint8)
@@ -235,11 +249,19 @@ def bands_of(pixels, name):
         return pixels[:, :, [0, 1, 2, 0, 1]], []
     if name == "cmyk":
         return pixels, ["PHOTOMETRIC=CMYK"]
+    wide = (pixels[:, :, :3].astype(numpy.int64) * 257 + pixels[:, :, 1:2]) - 20000
+    if name in ("int16", "int32", "uint32", "float16", "float32", "float64"):
+        options = ["NBITS=16"] if name == "float16" else []
+        kind = "float32" if name == "float16" else name
+        return (numpy.clip(wide, 0, None) if name == "uint32" else wide // 2).astype(kind), options
+    if name == "dem":
+        return (wide[:, :, :1] // 2).astype(numpy.int16), []
     return {"palette": grey, "grey": grey, "rgb": pixels[:, :, :3], "rgba": pixels}[name], []
 
 
 def make_gtiff(pixels, words, out):
     """gtiff:BANDS:OPTIONS with GDAL: a tiled file with two overviews, the options joined by commas."""
+    import numpy
     from osgeo import gdal, gdal_array
 
     gdal.UseExceptions()
@@ -252,13 +274,20 @@ def make_gtiff(pixels, words, out):
         for index in range(256):
             table.SetColorEntry(index, (index, 255 - index, index * 7 % 256, 255))
         file.GetRasterBand(1).SetColorTable(table)
+    if words[0] == "dem":
+        file.GetRasterBand(1).SetNoDataValue(int(own[3, 3, 0]))
     for index in range(own.shape[2]):
         file.GetRasterBand(index + 1).WriteArray(own[:, :, index])
     # Opened anew, as by gdaladdo, overviews have the palette.
     file = None
+    file = gdal.Open(out, gdal.GA_Update)
     # Those of an inverted grey are not inverted, and of CMYK it makes none.
     if words[0] != "cmyk" and ("MINISWHITE" not in words[1] or words[0] == "bits1"):
-        gdal.Open(out, gdal.GA_Update).BuildOverviews("NEAREST", [2, 4])
+        file.BuildOverviews("NEAREST", [2, 4])
+    if own.dtype not in (numpy.uint8, numpy.uint16):
+        # Into the file.
+        for index in range(own.shape[2]):
+            file.GetRasterBand(index + 1).ComputeStatistics(False)
 
 
 def make_rio(pixels, words, out):
