@@ -4,7 +4,7 @@ package import PanTraces
 /// Finds the traces that arguments of a command line name.
 package enum PanTraceList {
     /// Lists files as given, and all traces below directories, sorted by path: `.csv` files, except those without the
-    /// line that begins a trace.
+    /// `#` that begins a trace.
     ///
     /// Hidden files, and directories behind symbolic links, are left out: a link may form a cycle. What is in a directory
     /// and has a name that is not UTF-8 cannot be opened by it, and is left out too.
@@ -35,10 +35,13 @@ package enum PanTraceList {
             let folder = argument.count > 1 && argument.hasSuffix("/") ? String(argument.dropLast()) : argument
             let found = try traces(in: folder, unnamed)
             guard !found.isEmpty else { throw error(argument, "a directory with .csv files in it", "none") }
-            let own = found.filter { !isOther($0) }
-            found.filter(isOther).forEach(other)
-            guard !own.isEmpty else { throw error(argument, "a directory with pan traces in it", "other .csv files") }
-            paths += own
+            let before = paths.count
+            for path in found {
+                if isOther(path) { other(path) } else { paths.append(path) }
+            }
+            guard paths.count > before else {
+                throw error(argument, "a directory with pan traces in it", "other .csv files")
+            }
         }
         return paths
     }
@@ -72,8 +75,9 @@ package enum PanTraceList {
             let file = FileHandle(forReadingAtPath: path)
         else { return false }
         defer { try? file.close() }
-        guard let start = try? file.read(upToCount: 4096), !start.isEmpty else { return false }
-        return start.range(of: Data("pan-trace".utf8)) == nil
+        guard let start = try? file.read(upToCount: 4), !start.isEmpty else { return false }
+        let byteOrderMark: [UInt8] = [0xef, 0xbb, 0xbf]
+        return start.first != UInt8(ascii: "#") && Array(start) != byteOrderMark + [UInt8(ascii: "#")]
     }
 
     private static func error(_ file: String, _ expected: String, _ found: String?) -> PanTraceError {

@@ -26,7 +26,7 @@ enum Verdict: Hashable {
     /// Screens that a limit should hold, as the guide for a first limit says.
     static let roomyScreens = 4
 
-    /// - Returns: `nil` if there were no demands to judge by.
+    /// - Returns: `nil` if nothing failed or lacked room, and there were no demands to judge by.
     init?(_ report: ReplayReport) {
         let (coverage, memory, loads) = (report.coverage, report.memory, report.loads)
         let isShort = memory.byteLimit / Self.roomyScreens < memory.screenBytes
@@ -60,14 +60,16 @@ enum Verdict: Hashable {
             return "source too slow: \(seen); half of the missing tiles came after "
                 + "\(milliseconds: report.timeToSharp.p50) or more"
         case .limitTooSmall:
-            let screens = Double(memory.byteLimit) / Double(max(memory.screenBytes, 1))
+            let tenths = 10 * Double(memory.byteLimit) / Double(max(memory.screenBytes, 1))
+            // Less than four are not 4.0.
+            let screens = tenths.rounded(.down) / 10
             return "limit too small: \(seen); the limit holds \(Figures.decimal(screens)) screens, and "
                 + "\(Self.roomyScreens) leave room for tiles ahead"
         case .notForeseen:
             let late = report.demands.late + report.demands.missed
             return
-                "tiles come late: \(seen); \(percent: late, of: report.demands.total) of demands were no hits, though "
-                + "tiles come soon and have room. What helps is more effort, more workers, or destinations in advance"
+                "tiles come late: \(seen); \(percent: late, of: report.demands.total) of demands were no hits. What "
+                + "helps is more effort, more workers, or destinations in advance"
         }
     }
 

@@ -76,7 +76,7 @@ import Testing
         #expect(Verdict(report) == .limitTooSmall)
         #expect(
             Verdict.limitTooSmall.text(report).hasSuffix(
-                "the limit holds 4.0 screens, and 4 leave room for tiles ahead"
+                "the limit holds 3.9 screens, and 4 leave room for tiles ahead"
             )
         )
         report.evictions["capacity"] = 0
