@@ -18,10 +18,12 @@ struct TIFFColours: Sendable {
         noData = layout.alphaSample == nil ? level.noData : nil
         let own = level.range ?? TIFFRange(of: layout)
         range = layout.photometric == 0 ? TIFFRange(black: own.white, white: own.black) : own
+        let isPlainBytes =
+            layout.bits == 8 && layout.sampleFormat == 1 && range == TIFFRange(black: 0, white: 255)
         if layout.photometric == 3 {
             let count = level.palette.count / 3
             tables = (0..<3).map { Array(level.palette[$0 * count..<($0 + 1) * count]) }
-        } else if layout.bits > 16 || layout.bits == 8 && range == TIFFRange(black: 0, white: 255) {
+        } else if layout.bits > 16 || isPlainBytes {
             tables = []
         } else {
             tables = .init(repeating: Self.table(layout, range), count: drawn.count)
@@ -81,7 +83,10 @@ struct TIFFColours: Sendable {
         }
         if drawn.count == 1 { ti_spread_grey(row, count) }
         if drawn.count == 4 { ti_from_inks(row, count) }
-        if let sample = layout.alphaSample { take(sample, rows, TIFFRange(of: layout), count, to: row + 3) }
+        if let sample = layout.alphaSample {
+            let opaque = TIFFRange(of: layout).white
+            take(sample, rows, TIFFRange(black: 0, white: opaque), count, to: row + 3)
+        }
         guard let noData else { return }
         for (number, sample) in Set(drawn).enumerated() {
             let (samples, bits, step, first) = place(of: sample, rows)

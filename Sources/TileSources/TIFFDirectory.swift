@@ -122,6 +122,13 @@ struct TIFFDirectory {
 
     func has(_ tag: TIFFTag) -> Bool { fields[tag] != nil }
 
+    /// Whether there is a field whose value lies in the file. What is not needed to read pixels is not missed otherwise.
+    func isInFile(_ tag: TIFFTag, _ bytes: TIFFBytes) -> Bool {
+        guard let field = fields[tag], let size = Self.sizes[field.type] else { return false }
+        let (end, overflow) = field.offset.addingReportingOverflow(UInt64(field.count * size))
+        return !overflow && end <= bytes.reader.size
+    }
+
     /// Places of the offsets and byte counts of tiles, in the order of the file.
     var tileTables: [(offset: UInt64, count: Int)] {
         [TIFFTag.tileOffsets, .tileByteCounts].compactMap { fields[$0] }.sorted { $0.offset < $1.offset }

@@ -84,7 +84,7 @@ extension TIFFLayout {
             fillOrder = try directory.number(.fillOrder, 1...2, default: 1, &bytes)
         }
         if !isOfImages {
-            for tag in Self.ownTags {
+            for tag in Self.ownTags where needs(tag) && directory.isInFile(tag, bytes) {
                 if let field = try directory.copy(tag, atMost: 1 << 16, &bytes) { own.append(field) }
             }
         }
@@ -127,13 +127,24 @@ extension TIFFLayout {
                     + name
             )
         }
-        guard TIFFTile.knows(compression) else {
-            throw TileSourceError(bytes.name, "this system's libtiff cannot decode the compression \(compression)")
-        }
         return compression
     }
 
+    /// Whether libtiff needs a field to decode what is encoded so.
+    private func needs(_ tag: TIFFTag) -> Bool {
+        switch tag {
+        case .t4Options, .t6Options: (2...4).contains(compression)
+        case .jpegTables: compression == 7
+        case .lercParameters: compression == 34887
+        case .whitePoint: photometric == 8
+        default: photometric == 6
+        }
+    }
+
     private func checkColours(_ path: String) throws(TileSourceError) {
+        guard isOfImages || TIFFTile.knows(compression) else {
+            throw TileSourceError(path, "this system's libtiff cannot decode the compression \(compression)")
+        }
         // What JPEG makes of YCbCr is red, green and blue. Three bands of unknown meaning, which GDAL writes unless they
         // have 8 bits, are drawn as such, too.
         let isKnown =

@@ -11,6 +11,8 @@ struct TIFFLevel: Sendable {
     private(set) var drawnHeight: Int
     var tileWidth: Int
     var tileHeight: Int
+    /// Whether it has tiles, and no strips.
+    let isTiled: Bool
     var layout: TIFFLayout
     var tables: [UInt8]
     /// Colours of the codes of a palette: all reds, greens and blues. Otherwise empty.
@@ -81,7 +83,7 @@ struct TIFFLevel: Sendable {
         let path = bytes.name
         (width, height) = try Self.size(directory, &bytes)
         (drawnWidth, drawnHeight) = (width, height)
-        let isTiled = Self.isTiled(directory)
+        isTiled = Self.isTiled(directory)
         if isTiled {
             tileWidth = try directory.number(.tileWidth, Self.tileSides, &bytes)
             tileHeight = try directory.number(.tileLength, Self.tileSides, &bytes)
@@ -130,15 +132,23 @@ struct TIFFLevel: Sendable {
         _ directory: TIFFDirectory,
         _ bytes: inout TIFFBytes
     ) throws(TileSourceError) -> String? {
-        let text = try directory.text(.gdalNoData, &bytes)?.filter { $0 != " " }
+        let isThere = directory.isInFile(.gdalNoData, bytes)
+        let text = isThere ? try directory.text(.gdalNoData, &bytes)?.filter { $0 != " " } : nil
         let layout = levels[0].layout
-        // A float's nearest number is meant.
-        let isFloat = layout.sampleFormat == 3 && layout.bits <= 32
-        let noData = text.flatMap { Double($0) }.map { isFloat ? Double(Float($0)) : $0 }
+        let noData = text.flatMap { Double($0) }.map { layout.sampleFormat == 3 ? nearest($0, bits: layout.bits) : $0 }
         for index in levels.indices { levels[index].noData = noData }
         guard let (range, sentence) = try TIFFRange.find(directory, coarsest: levels[0], &bytes) else { return nil }
         for index in levels.indices { levels[index].range = range }
         return sentence
+    }
+
+    /// The nearest number with a point of some bits: it is meant.
+    private static func nearest(_ number: Double, bits: Int) -> Double {
+        if bits == 32 { return Double(Float(number)) }
+        guard bits == 16, number.isNormal else { return number }
+        // Half floats have 11 digits, and exponents from -14.
+        let unit = Double(sign: .plus, exponent: max(Int(number.exponent), -14) - 10, significand: 1)
+        return (number / unit).rounded(.toNearestOrEven) * unit
     }
 
     /// Makes the level an overview of another.

@@ -7,7 +7,7 @@ struct TIFFRange: Equatable, Sendable {
 
     /// Parts of a picture that are read for a range.
     fileprivate static let mostTiles = 8
-    /// Numbers of such a part, besides the rest of a row.
+    /// Numbers of such a part, of each drawn sample; of more than one row, at least one of each.
     fileprivate static let mostNumbers = 8192
     /// Encoded bytes of such a part.
     fileprivate static let mostBytes = 16 << 20
@@ -39,10 +39,11 @@ struct TIFFRange: Equatable, Sendable {
         var found: (range: TIFFRange, origin: String)?
         if let range = try statistics(directory, layout, &bytes) { found = (range, "GDAL's statistics in the file") }
         for (low, high) in [(TIFFTag.sMinSampleValue, TIFFTag.sMaxSampleValue), (.minSampleValue, .maxSampleValue)] {
+            guard directory.isInFile(low, bytes), directory.isInFile(high, bytes) else { continue }
             let (lows, highs) = (try directory.values(low, &bytes) ?? [], try directory.values(high, &bytes) ?? [])
             if let range = TIFFRange(lows, highs) { found = found ?? (range, "\(low.name) and \(high.name)") }
         }
-        if found == nil, layout.sampleFormat != 1 || layout.bits > 16, let range = level.measured(bytes.reader) {
+        if found == nil, layout.sampleFormat != 1 || layout.bits > 16, let range = try level.measured(bytes.reader) {
             // Pictures with a point are often 0 to 1, with a little more.
             let isUnit = layout.sampleFormat == 3 && range.black > -0.25 && range.white < 1.25
             // A picture of one number is black.
@@ -51,7 +52,8 @@ struct TIFFRange: Equatable, Sendable {
         }
         guard let found, found.range != whole else { return nil }
         let (black, white) = (rounded(found.range.black), rounded(found.range.white))
-        return (found.range, "its numbers from \(black) to \(white) are drawn from black to white, by \(found.origin)")
+        let shades = layout.photometric == 0 ? "white to black" : "black to white"
+        return (found.range, "its numbers from \(black) to \(white) are drawn from \(shades), by \(found.origin)")
     }
 
     private init?(_ lows: [Double], _ highs: [Double]) {
@@ -86,7 +88,8 @@ struct TIFFRange: Equatable, Sendable {
         _ layout: TIFFLayout,
         _ bytes: inout TIFFBytes
     ) throws(TileSourceError) -> TIFFRange? {
-        guard let text = try directory.raw(.gdalMetadata, atMost: 1 << 20, &bytes),
+        guard directory.isInFile(.gdalMetadata, bytes),
+            let text = try directory.raw(.gdalMetadata, atMost: 1 << 20, &bytes),
             let root = try? XMLElement(Array(text.prefix { $0 != 0 }), path: bytes.name, limit: 100_000)
         else { return nil }
         func values(_ name: String) -> [Double] {
@@ -99,14 +102,17 @@ struct TIFFRange: Equatable, Sendable {
 }
 
 extension TIFFLevel {
-    /// The percentiles 2 and 98 of up to 8 tiles or strips; `nil` if none can be read.
-    fileprivate func measured(_ reader: ByteRangeReader) -> TIFFRange? {
+    /// The percentiles 2 and 98 of up to 8 tiles or strips; `nil` if none can be decoded. Stored tiles depend on them, so
+    /// that all that can be read is.
+    ///
+    /// - Throws: If the file cannot be read.
+    fileprivate func measured(_ reader: ByteRangeReader) throws(TileSourceError) -> TIFFRange? {
         let scratch = ScratchMemory()
         var numbers: [Double] = []
         let count = columns * rows
         for number in 0..<min(count, TIFFRange.mostTiles) {
             let tile = number * count / min(count, TIFFRange.mostTiles)
-            numbers += (try? self.numbers(tile % columns, tile / columns, reader, scratch)) ?? []
+            numbers += try self.numbers(tile % columns, tile / columns, reader, scratch)
         }
         guard !numbers.isEmpty else { return nil }
         numbers.sort()
@@ -121,18 +127,19 @@ extension TIFFLevel {
         _ row: Int,
         _ reader: ByteRangeReader,
         _ scratch: ScratchMemory
-    ) throws -> [Double] {
-        guard let ranges = try ranges(column, row, size: reader.size),
+    ) throws(TileSourceError) -> [Double] {
+        guard let ranges = try? ranges(column, row, size: reader.size),
             ranges.reduce(0, { $0 + $1.count }) <= TIFFRange.mostBytes
         else { return [] }
         let (wide, high) = (min(tileWidth, width - column * tileWidth), min(tileHeight, height - row * tileHeight))
-        let isStrip = columns == 1 && tileWidth == width
-        let decoder = TIFFTile(self, TileSourceOptions(), scratch, rows: isStrip ? high : nil)
+        let decoder = TIFFTile(self, TileSourceOptions(), scratch, rows: isTiled ? nil : high)
         var planes: [RangeBytes] = []
         for range in ranges { planes.append(try reader.bytesNow(range)) }
-        let decoded = try decoder.decode(planes)
+        guard let decoded = try? decoder.decode(planes) else { return [] }
         let step = max(wide * high / TIFFRange.mostNumbers, 1)
-        return Swift.stride(from: 0, to: high, by: step).flatMap { decoder.numbers(decoded, $0, wide) }.filter {
+        return Swift.stride(from: 0, to: high, by: step).flatMap {
+            decoder.numbers(decoded, $0, min(wide, TIFFRange.mostNumbers))
+        }.filter {
             $0.isFinite && $0 != noData
         }
     }

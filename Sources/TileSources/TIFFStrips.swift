@@ -37,10 +37,10 @@ struct TIFFStrips: ImageRowSource {
         return warnings.isEmpty ? nil : warnings.joined(separator: "; ")
     }
 
-    /// A strip as it is in the file and decoded: a JPEG may be progressive. Some are copied for the decoder.
+    /// A strip as it is in the file and decoded: a JPEG may be progressive. Some are copied for the decoder, once or twice.
     var wholeBytes: Int {
         let layout = level.layout
-        let copies = level.isOfImages || layout.fillOrder != 1 ? 2 : 1
+        let copies = 1 + (level.isOfImages || layout.fillOrder != 1 ? 1 : 0) + (layout.isConverted ? 1 : 0)
         let bytes = level.isOfImages ? level.tileWidth * (layout.compression == 7 ? 2 * layout.samples : 8) : 0
         let samples = layout.rowBytes(level.tileWidth, samples: layout.samples)
         let decoded = layout.isConverted ? 7 * level.tileWidth : samples

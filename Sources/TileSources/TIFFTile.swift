@@ -33,9 +33,11 @@ struct TIFFTile: Sendable {
     }
 
     /// Whether libtiff can decode a compression.
-    static func knows(_ compression: Int) -> Bool {
-        compression == 50001 || tile_tiff_knows(Int32(compression)) != 0
-    }
+    static func knows(_ compression: Int) -> Bool { tile_tiff_knows(Int32(compression)) != 0 }
+
+    /// Compressions whose decoder fills the whole tile, or fails. Others may end before: CCITT after the mark of its end,
+    /// JPEG of a smaller picture.
+    private static let fillsAll: Set<Int> = [1, 5, 8, 32946, 50000]
 
     /// Decodes a tile that is no JPEG or WebP.
     ///
@@ -116,6 +118,7 @@ struct TIFFTile: Sendable {
             target.memory.update(repeating: 0)
             return target
         }
+        if !Self.fillsAll.contains(layout.compression) { target.memory.update(repeating: 0) }
         let head = head(of: bytes.count, samples: samples)
         // libtiff turns the bits where they are.
         let bytes = layout.fillOrder == 1 ? bytes : bytes.withBytes { .received(Array($0)) }

@@ -3,7 +3,7 @@ public import TileCache
 /// A tiled TIFF or BigTIFF. It is one file, on a disk or on a web server that answers byte ranges.
 ///
 /// Overviews are further directories (cloud-optimised GeoTIFF), `SubIFDs` (OME-TIFF) or tiled directories in any order
-/// (Aperio's SVS). A pixel has any number of samples, chunky or planar, of 1 to 64 bits, with a sign or a point.
+/// (Aperio's SVS). A pixel has any number of samples, chunky or planar, of 1 to 32 or 64 bits, with a sign or a point.
 /// Grey, colours, palettes, inks (CMYK), YCbCr and CIELab are drawn, and alpha. ``warning`` states the
 /// range of numbers that is drawn from black to white, if it is not that of the format.
 /// Directories are read when the file is opened. If the file changes, tiles fail with ``TileLoadFailureCause/changed``

@@ -86,6 +86,14 @@ import Testing
             pixels: [[100, 100, 100, 255], [200, 200, 200, 7]]
         ),
         Kind(
+            name: "signed grey and alpha",
+            samples: 2,
+            format: 2,
+            more: [shorts(338, 2), shorts(280, 0), shorts(281, 127)],
+            row: [127, 127, 0, 0, 127, 0] + zeros(58),
+            pixels: [[255, 255, 255, 255], [0, 0, 0, 0], [255, 255, 255, 0]]
+        ),
+        Kind(
             name: "two bands",
             samples: 2,
             more: [shorts(338, 0)],
@@ -249,6 +257,15 @@ import Testing
             numbers: [0x3C00, 0x3800, 0, 0x3400, 0x7E00],
             pixels: [[255, 255], [128, 255], [0, 255], [64, 255], [0, 255]]
         ),
+        // -9999 has no half; the nearest is -10000.
+        Numbers(
+            name: "halves, no data",
+            bits: 16,
+            format: 3,
+            more: [text(42113, "-9999")],
+            numbers: [0xF0E2, 0x3800],
+            pixels: [[0, 0], [128, 255]]
+        ),
         Numbers(
             name: "floats, no data is no number",
             bits: 32,
@@ -350,7 +367,48 @@ import Testing
         }
     }
 
-    /// Each byte of the directory is changed, and files are cut off: the picture opens and loads, or an error names the file.
+    /// A tile of CCITT group 4 that ends after its first row, after one that is black: what its decoder leaves out is white.
+    @Test func whatADecoderLeavesOutIsEmpty() throws {
+        var image = TestImage(width: 64, height: 32)
+        image.pixels = [UInt8](repeating: 0, count: 64 * 32 * 4)
+        image.pixels[32 * 4] = 9
+        var directory = MadeTIFF.Directory(image)
+        (directory.samples, directory.bits, directory.compression) = (1, 1, 4)
+        directory.more = [Self.shorts(262, 0)]
+        // A row of 32 black pixels, 31 rows as the one above, the mark of the end; one white row and the mark.
+        let end = "000000000001000000000001"
+        let black = "00100110101000001101010" + String(repeating: "11", count: 31) + end
+        directory.encode = { Self.bytes(ofBits: $0.pixels[0] == 9 ? "1" + end : black) }
+        let source = try TIFFTileSource(folder.write(MadeTIFF(directories: [directory]).bytes(), to: "early.tif"))
+        for _ in 0..<3 {
+            #expect(try source.loaded(0, 0, 0).image.pixels.prefix(3) == [0, 0, 0])
+            let late = try source.loaded(0, 1, 0).image.pixels
+            #expect(late.allSatisfy { $0 == 255 })
+        }
+    }
+
+    private static func bytes(ofBits bits: String) -> [UInt8] {
+        let padded = Array(bits + String(repeating: "0", count: (8 - bits.count % 8) % 8))
+        return stride(from: 0, to: padded.count, by: 8).map { UInt8(String(padded[$0..<$0 + 8]), radix: 2) ?? 0 }
+    }
+
+    /// Fields that no decoder of the picture needs may lie beyond the file.
+    @Test func fieldsThatAreNotNeededAreNotRead() throws {
+        let kind = Kind(
+            name: "",
+            bits: 8,
+            more: [.init(tag: 42112, type: 2, values: zeros(40).map { _ in 60 })],
+            row: zeros(32),
+            pixels: []
+        )
+        var bytes = try #require(OtherPrograms.bytes(made(kind, isTiled: true, isLittle: true, isBig: false)))
+        let entry = try #require(bytes.indices.dropLast(12).first { bytes[$0] == 0x80 && bytes[$0 + 1] == 0xA4 })
+        bytes.replaceSubrange(entry + 8..<entry + 12, with: [0, 0, 0, 0x7F])
+        let source = try TIFFTileSource(folder.write(bytes, to: "dangling.tif"))
+        #expect(try source.loaded(0, 0, 0).image.pixels.prefix(4) == [0, 0, 0, 255])
+    }
+
+    /// Each byte of the directory is changed: the picture opens and loads, or an error names the file.
     @Test(arguments: kinds) func damagedKinds(kind: Kind) throws {
         var bytes = try #require(OtherPrograms.bytes(made(kind, isTiled: true, isLittle: true, isBig: false)))
         var random = SplitMix64(seed: 7)
