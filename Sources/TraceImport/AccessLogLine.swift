@@ -103,7 +103,7 @@ struct AccessLogLine {
         let sign = text[22] == UInt8(ascii: "-") ? -1 : 1
         guard let day = number(1..<3, 1...31),
             let month = months.firstIndex(where: { text[4..<7].elementsEqual($0.utf8) }),
-            let year = number(8..<12, 1970...2200), let hour = number(13..<15, 0...23),
+            let year = number(8..<12, 1970...2090), let hour = number(13..<15, 0...23),
             let minute = number(16..<18, 0...59), let second = number(19..<21, 0...60),
             sign < 0 || text[22] == UInt8(ascii: "+"),
             let zoneHours = number(23..<25, 0...23), let zoneMinutes = number(25..<27, 0...59)

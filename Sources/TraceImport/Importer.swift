@@ -201,6 +201,7 @@ package struct Importer {
                     if !reached(reader.partRead) { break }
                 }
             } catch {
+                for sample in track.take() { try sessions.add(sample, &counts, session) }
                 try sessions.finish(&counts, session)
                 throw error
             }

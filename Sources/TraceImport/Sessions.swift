@@ -55,7 +55,10 @@ package struct ImportCounts: Hashable, Sendable {
 
     package init() {}
 
-    mutating func omit(_ omission: Omission, _ count: Int = 1) { omissions[omission, default: 0] += count }
+    mutating func omit(_ omission: Omission, _ count: Int = 1) {
+        guard count > 0 else { return }
+        omissions[omission, default: 0] += count
+    }
 }
 
 /// Gathers the requests of each client until a pause ends its session, in bounded memory.

@@ -5,7 +5,7 @@ import TileCache
 /// Reads the positions of GPX tracks and KML tours, element by element, in constant memory.
 ///
 /// GPX: points of tracks with a time. KML: `gx:FlyTo` of a tour, with its `LookAt` or `Camera`, and `gx:Wait`. A flight
-/// becomes a straight line with ten positions a second; heights above ground and tilts are left out.
+/// becomes a straight line with ten positions a second, at most 600; heights above ground and tilts are left out.
 final class TrackReader {
     private let parser: XML_Parser
     /// The position under way, and attributes and texts of its elements.
@@ -23,6 +23,14 @@ final class TrackReader {
     private static let mostText = 65_536
     /// Positions of one flight.
     private static let mostSteps = 600
+    /// Positions of one piece of the file.
+    private static let mostFound = 1_000_000
+    /// Bytes of one tag or comment.
+    private static let longestToken = 1 << 20
+    /// A time that no tour has.
+    private static let mostTime: Int64 = 4_000_000_000_000_000_000
+    /// Bytes of the file so far.
+    private var fed = 0
 
     init?() {
         guard let parser = XML_ParserCreate(nil) else { return nil }
@@ -41,9 +49,11 @@ final class TrackReader {
         }
         // Entities could make much of little.
         XML_SetEntityDeclHandler(parser) { context, _, _, _, _, _, _, _, _ in
-            guard let reader = TrackReader.of(context) else { return }
-            reader.refusal = "it declares an entity"
-            XML_StopParser(reader.parser, XML_Bool(XML_FALSE))
+            TrackReader.of(context)?.stop("it declares an entity")
+        }
+        // Each element would have a copy of the declared default values.
+        XML_SetAttlistDeclHandler(parser) { context, _, _, _, _, _ in
+            TrackReader.of(context)?.stop("it declares an attribute")
         }
     }
 
@@ -52,7 +62,7 @@ final class TrackReader {
     /// Reads a piece of the file; an empty one is its end.
     ///
     /// - Returns: The positions that are complete, with increasing times in a KML tour.
-    /// - Throws: ``ImportError`` with the line. Reading cannot go on.
+    /// - Throws: ``ImportError`` with the line. Reading cannot go on; ``take()`` has the positions before.
     func read(_ bytes: UnsafeRawBufferPointer, name: String) throws -> [PanTraceSample] {
         let text = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
         let status = XML_Parse(parser, text, Int32(clamping: bytes.count), bytes.isEmpty ? 1 : 0)
@@ -60,8 +70,22 @@ final class TrackReader {
             let message = XML_ErrorString(XML_GetErrorCode(parser)).map { String(cString: $0) } ?? "no XML"
             throw ImportError(name, "line \(XML_GetCurrentLineNumber(parser)): \(refusal ?? message)")
         }
+        fed += bytes.count
+        guard fed - Int(XML_GetCurrentByteIndex(parser)) <= Self.longestToken else {
+            throw ImportError(name, "line \(XML_GetCurrentLineNumber(parser)): it has a tag or comment above 1 MiB")
+        }
+        return take()
+    }
+
+    /// The positions that were not taken yet.
+    func take() -> [PanTraceSample] {
         defer { found = [] }
         return found
+    }
+
+    private func stop(_ reason: String) {
+        refusal = reason
+        XML_StopParser(parser, XML_Bool(XML_FALSE))
     }
 
     private static func of(_ context: UnsafeMutableRawPointer?) -> TrackReader? {
@@ -71,8 +95,12 @@ final class TrackReader {
     private func begin(_ name: UnsafePointer<XML_Char>?, _ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>?)
     {
         text = []
-        guard let name, ["trkpt", "FlyTo", "Wait"].contains(Self.localName(name)) else { return }
+        guard let name, case let element = Self.localName(name), ["trkpt", "FlyTo", "Wait"].contains(element) else {
+            return
+        }
         values = [:]
+        // What KML says stands in elements.
+        guard element == "trkpt" else { return }
         var index = 0
         while let key = attributes?[index], let value = attributes?[index + 1] {
             values[Self.localName(key)] = String(cString: value)
@@ -105,6 +133,8 @@ final class TrackReader {
     }
 
     private func addFlight() {
+        guard refusal == nil else { return }
+        guard found.count < Self.mostFound else { return stop("it has too many positions") }
         guard let longitude = number("longitude"), let latitude = number("latitude"),
             let distance = number("range") ?? number("altitude"),
             let center = GlobeView.center(longitude: longitude, latitude: latitude), 0...1e9 ~= distance
@@ -117,9 +147,9 @@ final class TrackReader {
             rotation: (number("heading") ?? 0) * .pi / 180
         )
         let duration = seconds("duration")
-        if let last, duration > 0 {
+        if let last, duration > 0, clock < Self.mostTime {
             let steps = min(max(Int(duration / 100_000_000), 1), Self.mostSteps)
-            for step in 1..<max(steps, 1) {
+            for step in 1..<steps {
                 let part = Double(step) / Double(steps)
                 var between = last
                 between.time = clock + duration / Int64(steps) * Int64(step)
@@ -147,7 +177,7 @@ final class TrackReader {
     }
 
     /// Adds to the clock, up to a time that no tour has.
-    private func advance(_ nanoseconds: Int64) { clock = min(clock + nanoseconds, 4_000_000_000_000_000_000) }
+    private func advance(_ nanoseconds: Int64) { clock = min(clock + nanoseconds, Self.mostTime) }
 
     private func number(_ key: String) -> Double? { values[key].flatMap { Double($0) } }
 
