@@ -15,7 +15,7 @@ package enum ImportKind: String, CaseIterable, Sendable {
     package static func of(name: String, head: some Collection<UInt8>) throws(ImportError) -> ImportKind {
         let head = head.prefix(65_536)
         if head.starts(with: [0x1F, 0x8B]) {
-            throw ImportError(name, "is compressed: zcat \(name) | cachebench import -")
+            throw ImportError(name, "is compressed: zcat FILE | cachebench import - --output FOLDER")
         }
         if head.starts(with: "PK".utf8) {
             throw ImportError(name, "is a ZIP file: unpack it, and import what is in it")

@@ -3,7 +3,7 @@ import TileCache
 
 /// Reads files of all kinds in order and hands on finished sessions.
 ///
-/// Memory is bounded, however long a log is: 10,000 clients and 4 million requests are kept at once, 16 bytes each. Those
+/// Memory is bounded, however long a log is: 10,000 clients and 4 million requests are kept at once, 24 bytes each. Those
 /// that have been idle for longest are ended beyond. A log may go on in the next file.
 package struct Importer {
     /// Sessions that are handed on; the others are counted.
@@ -63,21 +63,25 @@ package struct Importer {
 
     /// Counts sessions as they are handed on.
     private mutating func withCounts(
-        _ body: (inout Importer, inout ImportCounts, (ImportedSession) throws -> Void) throws -> Void
+        _ body: (inout Importer, inout ImportCounts, SessionSink<ImportedSession>) throws -> Void
     ) throws {
         var changed = counts
         var sessions = (count: counts.sessions, positions: counts.positions, left: 0)
         let emit = emit
         defer {
             (changed.sessions, changed.positions) = (sessions.count, sessions.positions)
-            if sessions.left > 0 { changed.omit(.tooMany, sessions.left) }
+            changed.omit(.tooMany, sessions.left)
             counts = changed
         }
         try body(&self, &changed) { session in
-            guard sessions.count < Self.mostSessions else { return sessions.left += 1 }
+            guard sessions.count < Self.mostSessions else {
+                sessions.left += 1
+                return false
+            }
             try emit(session)
             sessions.count += 1
             sessions.positions += session.samples.count
+            return true
         }
     }
 
@@ -94,9 +98,11 @@ package struct Importer {
             return isRobot
         }
         try withCounts { importer, counts, emit in
+            var lines = 0
             while let line = try Self.nextLine(reader, &counts) {
                 counts.entries += 1
-                if counts.entries & 0xFFFF == 0, !reached(reader.partRead) { return }
+                lines += 1
+                if lines & 0xFFFF == 0, !reached(reader.partRead) { return }
                 guard let line = AccessLogLine(line) else {
                     counts.omit(.broken)
                     continue
@@ -127,14 +133,11 @@ package struct Importer {
         }
         let document = try HARDocument(bytes, name: reader.name)
         try withCounts { importer, counts, emit in
-            for entry in document.log.entries {
-                counts.entries += 1
-                guard let time = entry.startedDateTime.flatMap({ ImportedTime.date($0) }), let url = entry.request?.url
-                else {
-                    counts.omit(.broken)
-                    continue
-                }
-                let tile = Array(url.utf8).withUnsafeBytes { Self.tile(entry.request?.method ?? "GET", $0, &counts) }
+            let requests = document.requests
+            counts.entries += document.log.entries.count
+            counts.omit(.broken, document.log.entries.count - requests.count)
+            for (time, method, url) in requests {
+                let tile = Array(url.utf8).withUnsafeBytes { Self.tile(method, $0, &counts) }
                 guard let tile else { continue }
                 try importer.clients.add(
                     LoggedTile(time: time, zoom: tile.zoom, x: tile.x, y: tile.y),
@@ -171,8 +174,8 @@ package struct Importer {
         try withCounts { _, counts, emit in
             var sessions = PositionSessions(pause: pause)
             let isTour = kind == .kml
-            func session(_ samples: [PanTraceSample]) throws {
-                try emit(
+            func session(_ samples: [PanTraceSample]) throws -> Bool {
+                return try emit(
                     ImportedSession(
                         samples,
                         header: GlobeView.header,
@@ -212,21 +215,25 @@ package struct Importer {
     private mutating func readTable(_ reader: LineReader, _ reached: (Double?) -> Bool) throws {
         let pause = pause
         try withCounts { _, counts, emit in
-            guard let first = try Self.nextLine(reader, &counts),
-                let columns = TableColumns(String(decoding: first, as: UTF8.self))
-            else { return }
+            var first = try Self.nextLine(reader, &counts)
+            while let line = first, !line.contains(where: { $0 > 32 }) { first = try Self.nextLine(reader, &counts) }
+            guard let line = first, let columns = TableColumns(String(decoding: line, as: UTF8.self)) else {
+                throw ImportError(reader.name, "a line with names of columns is expected first")
+            }
             var sessions = PositionSessions(pause: pause)
             var header = columns.header
             var hasCanvas = false
-            func session(_ samples: [PanTraceSample]) throws {
+            func session(_ samples: [PanTraceSample]) throws -> Bool {
                 var whole = header
                 var guesses = hasCanvas ? [] : ["size of the view"]
+                var samples = samples
                 if whole.world == nil {
+                    if Self.moveToOrigin(&samples) { guesses.append("origin (the least x and y)") }
                     whole.world = Self.world(samples, header.viewport)
                     guesses.append("size of the world (what was seen)")
                 }
                 if columns.isScaleGuessed { guesses.append("scale") }
-                try emit(
+                return try emit(
                     ImportedSession(
                         samples,
                         header: whole,
@@ -235,7 +242,10 @@ package struct Importer {
                     )
                 )
             }
+            var lines = 0
             while let line = try Self.nextLine(reader, &counts) {
+                lines += 1
+                if lines & 0xFFFF == 0, !reached(reader.partRead) { break }
                 guard !line.isEmpty else { continue }
                 guard let row = columns.row(line) else {
                     counts.entries += 1
@@ -244,10 +254,22 @@ package struct Importer {
                 }
                 if let canvas = row.canvas, !hasCanvas { (header.viewport, hasCanvas) = (canvas, true) }
                 try sessions.add(row.sample, &counts, session)
-                if counts.entries & 0xFFFF == 0, !reached(reader.partRead) { break }
             }
             try sessions.finish(&counts, session)
         }
+    }
+
+    /// Moves centres below 0, as of coordinates around a middle, into a world that begins at 0; returns whether it did.
+    private static func moveToOrigin(_ samples: inout [PanTraceSample]) -> Bool {
+        let least = samples.reduce(WorldPoint(x: 0, y: 0)) {
+            WorldPoint(x: min($0.x, $1.center.x), y: min($0.y, $1.center.y))
+        }
+        guard least.x < 0 || least.y < 0 else { return false }
+        for index in samples.indices {
+            samples[index].center.x += min(-least.x, 0x1p40)
+            samples[index].center.y += min(-least.y, 0x1p40)
+        }
+        return true
     }
 
     /// The smallest power of two that holds all that a session saw.

@@ -63,10 +63,9 @@ package enum RequestPositions {
             samples.append(sample)
             (center, zoom) = (here, burst.zoom)
         }
-        let side = Double(tileSize)
-        return (
-            samples, .init(width: (view.width * side).rounded(), height: (view.height * side).rounded()), wraps
-        )
+        // The largest view that a trace may have.
+        func pixels(_ tiles: Double) -> Double { min((tiles * Double(tileSize)).rounded(), 1e6) }
+        return (samples, .init(width: pixels(view.width), height: pixels(view.height)), wraps)
     }
 
     // MARK: - Steps

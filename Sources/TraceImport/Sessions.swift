@@ -38,7 +38,7 @@ package struct ImportCounts: Hashable, Sendable {
         case outside = "tiles outside of their zoom (y/x for x/y is not guessed)"
         case robots = "requests of robots, by name or above 1000 tiles a second"
         case backwards = "positions whose time is not later than the one before"
-        case noTime = "points without a time"
+        case noTime = "points without a time, or with one that is no date with a zone"
         case still = "sessions without a move"
         case tooMany = "sessions beyond the first 1000"
     }
@@ -61,6 +61,9 @@ package struct ImportCounts: Hashable, Sendable {
     }
 }
 
+/// Receives a session that is over; returns whether it is written.
+typealias SessionSink<Session> = (Session) throws -> Bool
+
 /// Gathers the requests of each client until a pause ends its session, in bounded memory.
 struct ClientSessions {
     /// A client's requests of one set of tiles since its last pause.
@@ -75,7 +78,7 @@ struct ClientSessions {
 
     /// Clients kept at once. Beyond, the quarter of them that has been idle for longest is ended.
     static let mostClients = 10_000
-    /// Requests kept at once, 16 bytes each; beyond, as above.
+    /// Requests kept at once, 24 bytes each; beyond, as above.
     static let mostRequests = 4_000_000
     /// Tiles of a second above which a client is no person.
     static let mostInSecond = 1000
@@ -92,7 +95,7 @@ struct ClientSessions {
         isDouble: Bool,
         of client: String,
         _ counts: inout ImportCounts,
-        _ emit: (ImportedSession) throws -> Void
+        _ emit: SessionSink<ImportedSession>
     ) throws {
         var request = request
         if let session = sessions[client], abs(request.time - session.last) > pause {
@@ -118,11 +121,11 @@ struct ClientSessions {
     }
 
     /// Ends all sessions.
-    mutating func finish(_ counts: inout ImportCounts, _ emit: (ImportedSession) throws -> Void) throws {
+    mutating func finish(_ counts: inout ImportCounts, _ emit: SessionSink<ImportedSession>) throws {
         for client in sessions.keys.sorted() { try end(client, &counts, emit) }
     }
 
-    private mutating func endIdlest(_ counts: inout ImportCounts, _ emit: (ImportedSession) throws -> Void) throws {
+    private mutating func endIdlest(_ counts: inout ImportCounts, _ emit: SessionSink<ImportedSession>) throws {
         let byTime = sessions.sorted { ($0.value.last, $0.key) < ($1.value.last, $1.key) }
         for (client, _) in byTime.prefix(max(1, sessions.count / 4)) { try end(client, &counts, emit) }
     }
@@ -130,7 +133,7 @@ struct ClientSessions {
     private mutating func end(
         _ client: String,
         _ counts: inout ImportCounts,
-        _ emit: (ImportedSession) throws -> Void
+        _ emit: SessionSink<ImportedSession>
     ) throws {
         guard let session = sessions.removeValue(forKey: client) else { return }
         requestCount -= session.requests.count
@@ -140,8 +143,7 @@ struct ClientSessions {
         guard samples.count > 1 else { return counts.omit(.still) }
         let finest = session.requests.map(\.zoom).max() ?? 0
         let side = PortableMath.exp2(Double(finest)) * Double(tileSize)
-        counts.used += session.requests.count
-        try emit(
+        let isWritten = try emit(
             ImportedSession(
                 samples,
                 header: PanTraceHeader(
@@ -155,6 +157,7 @@ struct ClientSessions {
                     + "1:1), times of moves; not seen: what the browser's own cache showed"
             )
         )
+        if isWritten { counts.used += session.requests.count }
     }
 }
 
@@ -177,7 +180,7 @@ struct PositionSessions {
     mutating func add(
         _ sample: PanTraceSample,
         _ counts: inout ImportCounts,
-        _ emit: ([PanTraceSample]) throws -> Void
+        _ emit: SessionSink<[PanTraceSample]>
     ) throws {
         counts.entries += 1
         guard sample.center.x.isFinite, sample.center.y.isFinite, sample.rotation.isFinite, sample.scale.isFinite,
@@ -194,13 +197,12 @@ struct PositionSessions {
         samples.append(sample)
     }
 
-    mutating func finish(_ counts: inout ImportCounts, _ emit: ([PanTraceSample]) throws -> Void) throws {
+    mutating func finish(_ counts: inout ImportCounts, _ emit: SessionSink<[PanTraceSample]>) throws {
         defer { samples = [] }
         guard samples.contains(where: { $0.center != samples[0].center || $0.scale != samples[0].scale }) else {
             if !samples.isEmpty { counts.omit(.still) }
             return
         }
-        counts.used += samples.count
-        try emit(samples)
+        if try emit(samples) { counts.used += samples.count }
     }
 }

@@ -70,8 +70,9 @@ struct TableColumns {
     /// `nil` if a value is missing or is no number.
     func row(_ line: UnsafeRawBufferPointer) -> Row? {
         let fields = Self.fields(line, separator)
-        func number(_ column: Int?) -> Double? {
-            column.flatMap { $0 < fields.count ? Double(fields[$0]) : nil }
+        func number(_ column: Int?, absent: Double? = nil) -> Double? {
+            guard let column else { return absent }
+            return column < fields.count ? Double(fields[column].trimmingCharacters(in: .whitespaces)) : nil
         }
         guard time < fields.count, let x = number(x), let y = number(y),
             let time = ImportedTime.nanoseconds(fields[time], isMilliseconds: isMilliseconds)
@@ -80,17 +81,17 @@ struct TableColumns {
         if isDegrees {
             guard let place = GlobeView.center(longitude: x, latitude: y) else { return nil }
             sample.center = place
-            let zoom = number(zoom) ?? GlobeView.usualZoom
-            guard 0...30 ~= zoom else { return nil }
+            guard let zoom = number(zoom, absent: GlobeView.usualZoom), 0...30 ~= zoom else { return nil }
             sample.scale = PortableMath.exp2(zoom - GlobeView.finestZoom)
         }
         if let extent {
             guard let width = number(extent.width), let height = number(extent.height) else { return nil }
             sample.center = WorldPoint(x: x + width / 2, y: y + height / 2)
         }
-        if let factor = number(inverseScale) { sample.scale = 1 / factor }
-        if let scale = number(scale) { sample.scale = scale }
-        sample.rotation = number(rotation) ?? 0
+        guard let factor = number(inverseScale, absent: 0), let rotation = number(rotation, absent: 0),
+            let scale = number(scale, absent: inverseScale == nil ? sample.scale : 1 / factor)
+        else { return nil }
+        (sample.scale, sample.rotation) = (scale, rotation)
         let size = canvas.flatMap { canvas in
             number(canvas.width).flatMap { width in
                 number(canvas.height).map { PanTraceHeader.Size(width: width, height: $0) }

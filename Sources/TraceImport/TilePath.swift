@@ -3,8 +3,8 @@ struct TilePath: Equatable {
     /// Zooms that are read; more than any map has.
     static let zooms = 0...30
 
-    /// Bytes of a path that may name a tile: thousands of prefixes are kept.
-    private static let longest = 4096
+    /// Bytes of a path without its query that may name a tile: thousands of prefixes are kept.
+    private static let longest = 1024
 
     /// Text before the zoom, without a scheme and host: the set of tiles.
     let prefix: String
@@ -18,9 +18,9 @@ struct TilePath: Equatable {
 
     /// `nil` if the path names no tile. A query or fragment is left out.
     init?(_ path: UnsafeRawBufferPointer) {
-        guard path.count <= Self.longest else { return nil }
         let end = path.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? path.count
-        guard let afterX = Self.slash(path, before: end), let afterZoom = Self.slash(path, before: afterX),
+        guard end <= Self.longest,
+            let afterX = Self.slash(path, before: end), let afterZoom = Self.slash(path, before: afterX),
             let afterPrefix = Self.slash(path, before: afterZoom),
             let x = Self.number(path[(afterZoom + 1)..<afterX]),
             let zoom = Self.number(path[(afterPrefix + 1)..<afterZoom])

@@ -16,6 +16,7 @@ final class TrackReader {
     private(set) var refusal: String?
     /// Positions since they were last taken.
     private var found: [PanTraceSample] = []
+    /// Points without a time, or with one that is no date with a zone.
     private(set) var withoutTime = 0
     private(set) var broken = 0
 

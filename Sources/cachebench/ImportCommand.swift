@@ -1,4 +1,5 @@
 import ArgumentParser
+import CacheBenchKit
 import Foundation
 import PanTraces
 import TraceImport
@@ -58,19 +59,20 @@ struct ImportCommand: ParsableCommand {
             for file in files where !Interruption.hasCome {
                 do {
                     _ = try importer.read(path: file) { part in
-                        progress.show("\(file), \(part.map { "\(Int($0 * 100)) %" } ?? "reading")")
+                        progress.show("\(file.printable), \(part.map { "\(Int($0 * 100)) %" } ?? "reading")")
                         return !Interruption.hasCome
                     }
                 } catch let failure as Failure {
                     throw failure
                 } catch {
-                    failures.append("\(error)")
+                    failures.append("\(error)".printable)
                 }
             }
             try importer.finish()
             progress.end()
             for failure in failures { writeToStandardError("cachebench: \(failure)\n") }
-            try ReportWriter(path: nil).write(ImportSummary.text(importer.counts, folder: output))
+            let folder = output.printable.quotedForShells
+            try ReportWriter(path: nil).write(ImportSummary.text(importer.counts, folder: folder))
             if Interruption.hasCome { throw Interruption.end("the traces so far were written") }
             if importer.counts.sessions == 0 { throw Failure("no session was found: nothing to replay") }
         }
@@ -88,7 +90,9 @@ struct ImportCommand: ParsableCommand {
         if let name = names.first(where: { $0.hasSuffix(".csv") }) {
             throw Failure("--output \(output): a folder without traces is expected; \(name) is in it")
         }
-        let first = files.first.map { URL(fileURLWithPath: $0).deletingPathExtension().lastPathComponent } ?? ""
+        let path = files.first.map { URL(fileURLWithPath: $0).deletingPathExtension().lastPathComponent } ?? ""
+        // A trace with a dot first would be hidden.
+        let first = path.drop { $0 == "." }
         return "\(output.hasSuffix("/") ? output : output + "/")\(first.isEmpty || first == "-" ? "import" : first)-"
     }
 }

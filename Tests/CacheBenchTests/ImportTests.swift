@@ -43,6 +43,19 @@ struct ImportTests {
         #expect(again.code == 2 && again.errors.contains("access-0001.csv is in it"), "\(again.errors)")
     }
 
+    /// A name of a file or folder with any characters: what is printed can be copied, and no trace is hidden.
+    @Test func namesMayHaveAnyCharacters() throws {
+        let folder = try Folder()
+        try folder.write(log(), to: ".access.log")
+        let outcome = try Program.run(["import", ".access.log", "a\u{1B}b", "--output", "my traces"], in: folder.url)
+        #expect(outcome.code == 0 && outcome.output.contains("next: cachebench tune 'my traces'"), "\(outcome.output)")
+        #expect(!outcome.errors.contains("\u{1B}") && outcome.errors.contains("a?b"), "\(outcome.errors)")
+        let names = try FileManager.default.contentsOfDirectory(
+            atPath: folder.url.appendingPathComponent("my traces").path
+        )
+        #expect(names == ["access-0001.csv"])
+    }
+
     @Test func whatHasNoSessionIsAnError() throws {
         let folder = try Folder()
         try folder.write("nothing\n", to: "access.log")

@@ -107,7 +107,7 @@ extension ConfigurationValue {
 
 extension String {
     /// The text as one word of a shell: in quotes if it has other characters than those of usual values.
-    fileprivate var quotedForShells: String {
+    package var quotedForShells: String {
         let isPlain = !isEmpty && allSatisfy { $0.isLetter || $0.isNumber || "-_.,:/=+@%".contains($0) }
         return isPlain ? self : "'" + replacing("'", with: #"'\''"#) + "'"
     }
