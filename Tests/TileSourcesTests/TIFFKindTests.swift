@@ -381,7 +381,8 @@ import Testing
         directory.encode = { Self.bytes(ofBits: $0.pixels[0] == 9 ? "1" + end : black) }
         let source = try TIFFTileSource(folder.write(MadeTIFF(directories: [directory]).bytes(), to: "early.tif"))
         for _ in 0..<3 {
-            #expect(try source.loaded(0, 0, 0).image.pixels.prefix(3) == [0, 0, 0])
+            let first = try source.loaded(0, 0, 0).image.pixels
+            #expect(first.prefix(3) == [0, 0, 0])
             let late = try source.loaded(0, 1, 0).image.pixels
             #expect(late.allSatisfy { $0 == 255 })
         }
@@ -397,15 +398,16 @@ import Testing
         let kind = Kind(
             name: "",
             bits: 8,
-            more: [.init(tag: 42112, type: 2, values: zeros(40).map { _ in 60 })],
-            row: zeros(32),
+            more: [.init(tag: 42112, type: 2, values: [UInt64](repeating: 60, count: 40))],
+            row: Self.zeros(32),
             pixels: []
         )
         var bytes = try #require(OtherPrograms.bytes(made(kind, isTiled: true, isLittle: true, isBig: false)))
-        let entry = try #require(bytes.indices.dropLast(12).first { bytes[$0] == 0x80 && bytes[$0 + 1] == 0xA4 })
+        let entry = try #require((0..<bytes.count - 12).first { Array(bytes[$0..<$0 + 2]) == [0x80, 0xA4] })
         bytes.replaceSubrange(entry + 8..<entry + 12, with: [0, 0, 0, 0x7F])
         let source = try TIFFTileSource(folder.write(bytes, to: "dangling.tif"))
-        #expect(try source.loaded(0, 0, 0).image.pixels.prefix(4) == [0, 0, 0, 255])
+        let pixels = try source.loaded(0, 0, 0).image.pixels
+        #expect(pixels.prefix(4) == [0, 0, 0, 255])
     }
 
     /// Each byte of the directory is changed: the picture opens and loads, or an error names the file.
