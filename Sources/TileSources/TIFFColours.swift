@@ -95,12 +95,13 @@ struct TIFFColours: Sendable {
         }
     }
 
-    /// Reads the numbers of the drawn samples of a row.
-    func numbers(_ rows: [UnsafePointer<UInt8>], _ count: Int) -> [Double] {
+    /// Reads the numbers of the drawn samples of a row, of every so many pixels.
+    func numbers(_ rows: [UnsafePointer<UInt8>], _ width: Int, every: Int) -> [Double] {
         Set(drawn).flatMap { sample in
             let (samples, bits, step, first) = place(of: sample, rows)
+            let count = (width - 1) / every + 1
             return [Double](unsafeUninitializedCapacity: count) { numbers, length in
-                ti_numbers(samples, bits, Int32(layout.sampleFormat), step, first, count, numbers.baseAddress)
+                ti_numbers(samples, bits, Int32(layout.sampleFormat), step * every, first, count, numbers.baseAddress)
                 length = count
             }
         }

@@ -84,7 +84,7 @@ extension TIFFLayout {
             fillOrder = try directory.number(.fillOrder, 1...2, default: 1, &bytes)
         }
         if !isOfImages {
-            for tag in Self.ownTags where needs(tag) && directory.isInFile(tag, bytes) {
+            for tag in Self.ownTags where needs(tag) {
                 if let field = try directory.copy(tag, atMost: 1 << 16, &bytes) { own.append(field) }
             }
         }

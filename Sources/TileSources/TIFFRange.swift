@@ -7,7 +7,7 @@ struct TIFFRange: Equatable, Sendable {
 
     /// Parts of a picture that are read for a range.
     fileprivate static let mostTiles = 8
-    /// Numbers of such a part, of each drawn sample; of more than one row, at least one of each.
+    /// Numbers of such a part, of each drawn sample: every so many pixels of every so many rows.
     fileprivate static let mostNumbers = 8192
     /// Encoded bytes of such a part.
     fileprivate static let mostBytes = 16 << 20
@@ -136,9 +136,11 @@ extension TIFFLevel {
         var planes: [RangeBytes] = []
         for range in ranges { planes.append(try reader.bytesNow(range)) }
         guard let decoded = try? decoder.decode(planes) else { return [] }
-        let step = max(wide * high / TIFFRange.mostNumbers, 1)
+        // Rows that are longer than that are thinned out themselves.
+        let every = (wide - 1) / TIFFRange.mostNumbers + 1
+        let step = max(wide / every * high / TIFFRange.mostNumbers, 1)
         return Swift.stride(from: 0, to: high, by: step).flatMap {
-            decoder.numbers(decoded, $0, min(wide, TIFFRange.mostNumbers))
+            decoder.numbers(decoded, $0, wide, every: every)
         }.filter {
             $0.isFinite && $0 != noData
         }

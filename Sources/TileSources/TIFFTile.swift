@@ -94,9 +94,9 @@ struct TIFFTile: Sendable {
         writer.write(&row, width, alpha: layout.alpha, to: target)
     }
 
-    /// Reads the numbers of the drawn samples of a row.
-    func numbers(_ decoded: [ScratchBytes], _ y: Int, _ width: Int) -> [Double] {
-        withExtendedLifetime(decoded) { colours.numbers(rows(decoded, y), width) }
+    /// Reads the numbers of the drawn samples of a row, of every so many pixels.
+    func numbers(_ decoded: [ScratchBytes], _ y: Int, _ width: Int, every: Int) -> [Double] {
+        withExtendedLifetime(decoded) { colours.numbers(rows(decoded, y), width, every: every) }
     }
 
     private func rows(_ decoded: [ScratchBytes], _ y: Int) -> [UnsafePointer<UInt8>] {

@@ -100,9 +100,9 @@ package struct Importer {
         try withCounts { importer, counts, emit in
             var lines = 0
             while let line = try Self.nextLine(reader, &counts) {
-                counts.entries += 1
                 lines += 1
                 if lines & 0xFFFF == 0, !reached(reader.partRead) { return }
+                counts.entries += 1
                 guard let line = AccessLogLine(line) else {
                     counts.omit(.broken)
                     continue
@@ -228,7 +228,9 @@ package struct Importer {
                 var guesses = hasCanvas ? [] : ["size of the view"]
                 var samples = samples
                 if whole.world == nil {
-                    if Self.moveToOrigin(&samples) { guesses.append("origin (the least x and y)") }
+                    if !hasCanvas, Self.moveToOrigin(&samples, header.viewport) {
+                        guesses.append("origin (the least x and y that were seen)")
+                    }
                     whole.world = Self.world(samples, header.viewport)
                     guesses.append("size of the world (what was seen)")
                 }
@@ -259,12 +261,17 @@ package struct Importer {
         }
     }
 
-    /// Moves centres below 0, as of coordinates around a middle, into a world that begins at 0; returns whether it did.
-    private static func moveToOrigin(_ samples: inout [PanTraceSample]) -> Bool {
-        let least = samples.reduce(WorldPoint(x: 0, y: 0)) {
-            WorldPoint(x: min($0.x, $1.center.x), y: min($0.y, $1.center.y))
+    /// Moves centres below 0, as of coordinates around a middle, into a world that begins where the first view does, at 0;
+    /// returns whether it did. A viewer, which states its view's size, has an origin of its own.
+    private static func moveToOrigin(_ samples: inout [PanTraceSample], _ viewport: PanTraceHeader.Size?) -> Bool {
+        guard samples.contains(where: { $0.center.x < 0 || $0.center.y < 0 }) else { return false }
+        let view = viewport ?? GlobeView.usualViewport
+        let least = samples.reduce(WorldPoint(x: 0, y: 0)) { least, sample in
+            WorldPoint(
+                x: min(least.x, sample.center.x - view.width / sample.scale / 2),
+                y: min(least.y, sample.center.y - view.height / sample.scale / 2)
+            )
         }
-        guard least.x < 0 || least.y < 0 else { return false }
         for index in samples.indices {
             samples[index].center.x += min(-least.x, 0x1p40)
             samples[index].center.y += min(-least.y, 0x1p40)

@@ -2,7 +2,7 @@ import CTileExpat
 import PanTraces
 import TileCache
 
-/// Reads the positions of GPX tracks and KML tours, element by element, in constant memory.
+/// Reads the positions of GPX tracks and KML tours, element by element, in memory for its nesting and its names alone.
 ///
 /// GPX: points of tracks with a time. KML: `gx:FlyTo` of a tour, with its `LookAt` or `Camera`, and `gx:Wait`. A flight
 /// becomes a straight line with ten positions a second, at most 600; heights above ground and tilts are left out.
@@ -30,8 +30,11 @@ final class TrackReader {
     private static let longestToken = 1 << 20
     /// A time that no tour has.
     private static let mostTime: Int64 = 4_000_000_000_000_000_000
-    /// Bytes of the file so far.
-    private var fed = 0
+    /// Bytes of the file so far, and where its last token began.
+    private var (fed, reached) = (0, 0)
+    /// Elements that are open, of at most so many.
+    private var depth = 0
+    private static let mostDepth = 1000
 
     init?() {
         guard let parser = XML_ParserCreate(nil) else { return nil }
@@ -72,7 +75,9 @@ final class TrackReader {
             throw ImportError(name, "line \(XML_GetCurrentLineNumber(parser)): \(refusal ?? message)")
         }
         fed += bytes.count
-        guard fed - Int(XML_GetCurrentByteIndex(parser)) <= Self.longestToken else {
+        // -1 while a token is incomplete in some versions.
+        reached = max(reached, Int(XML_GetCurrentByteIndex(parser)))
+        guard fed - reached <= Self.longestToken else {
             throw ImportError(name, "line \(XML_GetCurrentLineNumber(parser)): it has a tag or comment above 1 MiB")
         }
         return take()
@@ -96,6 +101,8 @@ final class TrackReader {
     private func begin(_ name: UnsafePointer<XML_Char>?, _ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>?)
     {
         text = []
+        depth += 1
+        if depth > Self.mostDepth { stop("its elements are nested more than \(Self.mostDepth) deep") }
         guard let name, case let element = Self.localName(name), ["trkpt", "FlyTo", "Wait"].contains(element) else {
             return
         }
@@ -110,6 +117,7 @@ final class TrackReader {
     }
 
     private func end(_ name: UnsafePointer<XML_Char>?) {
+        depth -= 1
         guard let name else { return }
         let element = Self.localName(name)
         switch element {

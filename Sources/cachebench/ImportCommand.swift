@@ -83,12 +83,14 @@ struct ImportCommand: ParsableCommand {
         do {
             try FileManager.default.createDirectory(atPath: output, withIntermediateDirectories: true)
         } catch {
-            throw Failure("--output \(output): a folder that can be made and written is expected")
+            throw Failure("--output \(output.printable): a folder that can be made and written is expected")
         }
         let names = (try? FileManager.default.contentsOfDirectory(atPath: output)) ?? []
         // Traces of another import would be replayed with these.
         if let name = names.first(where: { $0.hasSuffix(".csv") }) {
-            throw Failure("--output \(output): a folder without traces is expected; \(name) is in it")
+            throw Failure(
+                "--output \(output.printable): a folder without traces is expected; \(name.printable) is in it"
+            )
         }
         let path = files.first.map { URL(fileURLWithPath: $0).deletingPathExtension().lastPathComponent } ?? ""
         // A trace with a dot first would be hidden.

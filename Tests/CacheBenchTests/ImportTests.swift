@@ -43,7 +43,7 @@ struct ImportTests {
         #expect(again.code == 2 && again.errors.contains("access-0001.csv is in it"), "\(again.errors)")
     }
 
-    /// A name of a file or folder with any characters: what is printed can be copied, and no trace is hidden.
+    /// A name of a file or folder with any characters: a printed command may be copied if they can be printed, and no trace is hidden.
     @Test func namesMayHaveAnyCharacters() throws {
         let folder = try Folder()
         try folder.write(log(), to: ".access.log")

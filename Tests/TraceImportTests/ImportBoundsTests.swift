@@ -20,7 +20,7 @@ import TileCache
         return (sessions, importer.counts, message)
     }
 
-    /// All clocks have one bound.
+    /// Dates that no clock has.
     @Test(arguments: ["0001", "1700", "2200", "9999"])
     func datesOutOfRangeAreBroken(year: String) throws {
         let dates = ["2026-11-29T12:00:00Z", "\(year)-12-31T00:00:00Z", "2026-11-29T12:00:01Z"]
@@ -42,6 +42,14 @@ import TileCache
         let flights = String(repeating: "<FlyTo longitude='0' latitude='0' range='9' duration='60'/>", count: 3)
         let (_, counts, _) = try imported("<kml>\(flights)</kml>")
         #expect(counts.omissions == [.broken: 3])
+    }
+
+    @Test(arguments: [1000, 1001]) func nestedElementsAreBounded(depth: Int) throws {
+        let (_, _, error) = try imported(
+            "<gpx>" + String(repeating: "<a>", count: depth - 1) + String(repeating: "</a>", count: depth - 1)
+                + "</gpx>"
+        )
+        #expect(error.contains("nested more than 1000 deep") == (depth > 1000), "\(error)")
     }
 
     /// A tour of longer than any clock: it ends, and nothing traps.
@@ -83,8 +91,8 @@ import TileCache
 
     @Test func centresBelowZeroMoveIntoTheWorld() throws {
         let session = try #require(try imported("time,x,y\n0,-300,-9\n1,-200,-9\n").sessions.first)
-        #expect(session.samples.map(\.center) == [WorldPoint(x: 0, y: 0), WorldPoint(x: 100, y: 0)])
-        #expect(session.header.world == .init(width: 1024, height: 1024))
+        #expect(session.samples.map(\.center) == [WorldPoint(x: 640, y: 360), WorldPoint(x: 740, y: 360)])
+        #expect(session.header.world == .init(width: 2048, height: 2048))
         #expect(session.header.otherEntries.last?.value.contains("origin") == true)
     }
 

@@ -69,6 +69,7 @@ struct ReplayCourse {
         tally.memory.bookkeepingBytes = bookkeepingBytes
         tally.memory.byteLimit = limit.bytes + (limit.grantsBookkeeping ? bookkeepingBytes : 0)
         tally.memory.takeScreen(tiles: mostNeeded, tileBytes: tileBytes)
+        let gaps = samples.gaps.sum(upTo: Int64(tally.seconds * 1e9))
         return ReplayOutcome(
             trace: .init(
                 name: input.name,
@@ -78,9 +79,9 @@ struct ReplayCourse {
                 seconds: tally.seconds,
                 path: input.path,
                 imported: input.imported,
-                samples: samples.gaps.samples,
-                glidedSeconds: Double(samples.gaps.glided) / 1e9,
-                longestGlide: Double(samples.gaps.longest) / 1e9
+                samples: gaps.samples,
+                glidedSeconds: Double(gaps.glided) / 1e9,
+                longestGlide: Double(gaps.longest) / 1e9
             ),
             tally: tally,
             series: recorder?.series(waits: tally.waits),

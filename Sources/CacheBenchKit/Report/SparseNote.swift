@@ -4,7 +4,7 @@ enum SparseNote {
     static let leastShare = 0.1
 
     static func isSparse(_ trace: ReplayReport.Trace) -> Bool {
-        trace.glidedSeconds > leastShare * trace.seconds
+        trace.seconds > 0 && trace.glidedSeconds > leastShare * trace.seconds
     }
 
     /// For example `sparse trace: 80 positions in 3 min 29 s; ...`; `nil` if no trace is sparse.

@@ -2,7 +2,7 @@
 ///
 /// Screen positions are in screen pixels from the top left corner of the viewport, x to the right and y downwards. With
 /// `(x, y)` the distance from the middle of the screen divided by `scale`, and the rotation `r`, the world point is
-/// `center + (x cos r - y sin r, x sin r + y cos r)`.
+/// `center + (x cos r - y sin r, x sin r + y cos r)`. A scale of 0 gives no finite points.
 extension TileViewport {
     /// Returns the screen position of a world point, which may be outside of the screen.
     ///
@@ -17,7 +17,7 @@ extension TileViewport {
     /// Returns the world point at a screen position, the inverse of ``screen(of:)``.
     ///
     /// - Parameter position: In screen pixels from the top left corner.
-    /// - Returns: In world pixels, in the copy of a wrapping world that the center is in or one beside it.
+    /// - Returns: In world pixels; in a wrapping world, of the copy that is drawn there, beside 0 to the world's width too.
     public func world(at position: (x: Double, y: Double)) -> WorldPoint {
         let (cosine, sine) = (PortableMath.cos(rotation), PortableMath.sin(rotation))
         let (x, y) = ((position.x - width / 2) / scale, (position.y - height / 2) / scale)

@@ -6,18 +6,26 @@ import TileCache
 
 /// Gaps between positions that a replay smooths, on both sides of each threshold.
 @Suite struct SparseNoteTests {
-    private func gaps(_ steps: (milliseconds: Int64, x: Double, scale: Double)...) -> SampleGaps {
+    private func gaps(
+        _ steps: (milliseconds: Int64, x: Double, scale: Double)...,
+        upTo end: Int64 = .max
+    ) -> SampleGaps.Sum {
         var gaps = SampleGaps(viewport: .init(width: 1600, height: 800))
         for step in steps {
             let center = WorldPoint(x: step.x, y: 0)
             gaps.note(PanTraceSample(time: step.milliseconds * 1_000_000, center: center, scale: step.scale))
         }
-        return gaps
+        return gaps.sum(upTo: end)
     }
 
     @Test func aGapCountsIfTheViewMovesForLong() {
         #expect(gaps((0, 0, 1), (500, 200, 1)).glided == 0)
         let long = gaps((0, 0, 1), (501, 200, 1), (1501, 400, 1))
+        // A replay that ends half a second before the last position ends at it, one that ends earlier in the gap.
+        let end: Int64 = 1_001_000_000
+        #expect(gaps((0, 0, 1), (501, 200, 1), (1501, 400, 1), upTo: end) == long)
+        let cut = gaps((0, 0, 1), (501, 200, 1), (1501, 400, 1), upTo: end - 1)
+        #expect(cut.samples == 2 && cut.glided == 501_000_000 && cut.longest == 501_000_000)
         #expect(long.samples == 3 && long.glided == 1_501_000_000 && long.longest == 1_000_000_000)
     }
 
