@@ -15,8 +15,10 @@ struct MotionEstimate: Sendable {
     static let leastHeading = 8.0
     /// Pixels of panning after which a zoom is over.
     static let panAfterZoom = 40.0
-    /// Way of a pan, in widths and heights of the view together, after which a view stays on its level.
-    static let screensUntilSettled = 6.0
+    /// Way of pans, in widths and heights of the view together, after which a view stays on its level: at first; more for
+    /// each zoom that follows a pan; and the maximum. People who zoom between pans do so again. A page that was zoomed once
+    /// to be read tells nothing of that.
+    static let settling = (first: 0.5, perZoom: 4.0, most: 16.0)
     /// Change of scale within a frame that restarts the measurement.
     static let zoomStep = 1.2
 
@@ -41,6 +43,8 @@ struct MotionEstimate: Sendable {
     private var samples: [Sample] = []
     private var level = -1
     private var panned = 0.0
+    /// Way of the present pan after which the view stays on its level, in widths and heights of the view together.
+    private var patience = settling.first
     /// Width and height of the view together, in screen pixels.
     private var extent = Double.infinity
     private var lastZoom = 0
@@ -77,7 +81,7 @@ struct MotionEstimate: Sendable {
     var zoomContext: ZoomContext {
         let hasPanned = panned > Self.panAfterZoom
         if lastZoom == 0 { return .never }
-        if panned > Self.screensUntilSettled * extent { return .settled }
+        if panned > patience * extent { return .settled }
         return lastZoom > 0 ? (hasPanned ? .inwardThenPanned : .inward) : (hasPanned ? .outwardThenPanned : .outward)
     }
 
@@ -120,7 +124,7 @@ struct MotionEstimate: Sendable {
             if newLevel != level {
                 lastZoom = newLevel > level ? 1 : -1
                 zoom.noteLevel(offset: fixedPoint, isGradual: followsZoom && !isZoom && scale != last.scale)
-                panned = 0
+                endPan()
             } else if panned > Self.panAfterZoom {
                 zoom.forgetOffset()
             }
@@ -157,6 +161,14 @@ struct MotionEstimate: Sendable {
             return way > 0 ? max(way - zoomed, 0) : min(way + zoomed, 0)
         }
         return WorldPoint(x: rest(way.x, size.x), y: rest(way.y, size.y))
+    }
+
+    /// The level changes: if the view was panned before, it is likely to be zoomed again after a pan.
+    private mutating func endPan() {
+        if panned > Self.panAfterZoom {
+            patience = min(max(patience - panned / extent, 0) + Self.settling.perZoom, Self.settling.most)
+        }
+        panned = 0
     }
 
     private mutating func turn(by way: WorldPoint) {

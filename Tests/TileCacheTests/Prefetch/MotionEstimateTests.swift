@@ -92,32 +92,63 @@ import Testing
         #expect(motion.zoom.offset.x.magnitude <= 400)
     }
 
-    /// A page that is pinched once, and then read: six widths and heights of 800 and 600 pixels further it stays on its
-    /// level. The next zoom counts again.
+    /// Scrolls a view of 800 x 600 pixels. `way` is in widths and heights together.
+    private static func scroll(_ motion: inout MotionEstimate, _ viewport: inout TileViewport, way: Double) {
+        // A step of more than half of the view would be a jump.
+        let frames = Int(14 * way) + 1
+        let level = Int(PortableMath.log2(viewport.scale * 1024).rounded(.up))
+        for _ in 0..<frames {
+            viewport.center.y += way * 1400 / Double(frames) / viewport.scale
+            motion.observe(
+                viewport,
+                box: viewport.uprightRectangle,
+                level: level,
+                time: motion.time + 0.1,
+                period: 0
+            )
+        }
+    }
+
+    /// A page that is pinched once, and then read, stays on its level after half of its width and height together. The
+    /// next zoom counts again. After it the view is panned for as long as four of them.
     @Test(arguments: [1.0, -1.0]) func aViewSettlesOnItsLevel(octaves: Double) {
         var motion = MotionEstimate()
         Self.zoomed(&motion, octaves: octaves, frames: 30, about: WorldPoint(x: 0, y: 0))
         var viewport = TileViewport(center: WorldPoint(x: 5000, y: 5000), width: 800, height: 600)
         viewport.scale = 0.3 * PortableMath.exp2(octaves)
-        let level = Int(PortableMath.log2(viewport.scale * 1024).rounded(.up))
-        func scroll(_ pixels: Double, _ frames: Int) {
-            for _ in 0..<frames {
-                viewport.center.y += pixels / viewport.scale
-                motion.observe(
-                    viewport,
-                    box: viewport.uprightRectangle,
-                    level: level,
-                    time: motion.time + 0.1,
-                    period: 0
-                )
-            }
-        }
-        scroll(100, 83)
-        #expect(motion.zoomContext == (octaves > 0 ? .inwardThenPanned : .outwardThenPanned))
-        scroll(100, 2)
+        let (inward, outward) = (octaves > 0, octaves < 0)
+        // The first frame is where the zoom ended.
+        Self.scroll(&motion, &viewport, way: 0)
+        Self.scroll(&motion, &viewport, way: 0.48)
+        #expect(motion.zoomContext == (inward ? .inwardThenPanned : .outwardThenPanned))
+        Self.scroll(&motion, &viewport, way: 0.04)
         #expect(motion.zoomContext == .settled)
         Self.zoomed(&motion, octaves: -octaves, frames: 30, about: WorldPoint(x: 0, y: 0))
-        #expect(motion.zoomContext == (octaves > 0 ? .outward : .inward))
+        #expect(motion.zoomContext == (inward ? .outward : .inward))
+        viewport.scale = 0.3 * PortableMath.exp2(-octaves)
+        viewport.center = WorldPoint(x: 5000, y: 5000)
+        Self.scroll(&motion, &viewport, way: 0)
+        Self.scroll(&motion, &viewport, way: 3.9)
+        #expect(motion.zoomContext == (outward ? .inwardThenPanned : .outwardThenPanned))
+        Self.scroll(&motion, &viewport, way: 0.2)
+        #expect(motion.zoomContext == .settled)
+    }
+
+    /// The more zooms follow pans, the longer a view is not settled, up to 16 of its widths and heights together.
+    @Test func zoomsBetweenPansAreRemembered() {
+        var motion = MotionEstimate()
+        var viewport = TileViewport(center: WorldPoint(x: 5000, y: 5000), width: 800, height: 600)
+        for round in 0..<8 {
+            Self.zoomed(&motion, octaves: round.isMultiple(of: 2) ? 1 : -1, frames: 30, about: WorldPoint(x: 0, y: 0))
+            viewport.scale = round.isMultiple(of: 2) ? 0.6 : 0.15
+            viewport.center = WorldPoint(x: 5000, y: 5000)
+            Self.scroll(&motion, &viewport, way: 0)
+            Self.scroll(&motion, &viewport, way: 0.4)
+        }
+        Self.scroll(&motion, &viewport, way: 15.4)
+        #expect(motion.zoomContext == .outwardThenPanned)
+        Self.scroll(&motion, &viewport, way: 0.3)
+        #expect(motion.zoomContext == .settled)
     }
 
     /// What a zoom about an edge of the view moves the centre by, in large steps too.
