@@ -1,28 +1,9 @@
 /// An entry of a plan: a tile to load, decode or keep.
 package struct PlanEntry: Hashable, Sendable {
-    /// Reason for the entry.
-    package enum Reason: UInt8, Sendable {
-        /// A view needs it now.
-        case demand
-        /// Fallback for needed tiles that have none.
-        case fallback
-        /// The tile is pinned.
-        case pin
-        /// It may be needed soon.
-        case prefetch
-        /// In a host's margin around what shows: below needed tiles, above guesses.
-        case margin
-        /// Drawn for good in place of needed tiles that will not come: below needed tiles, above guesses.
-        case ancestor
-
-        /// Whether it waits for needed tiles, and evicts only what is worth less.
-        var isExtra: Bool { self == .prefetch || self == .margin || self == .ancestor }
-    }
-
     package var key: TileKey
     /// Worth of the tile; ignored for needed ones. Eviction takes the least worth first, and never for a lesser worth.
     package var value: Float
-    package var reason: Reason
+    package var reason: Rank
     /// Whether the tile should be decoded because it will be drawn very soon.
     var wantsDecoded: Bool
     /// Whether it is a fallback that is only to be decompressed.
@@ -39,7 +20,7 @@ package struct PlanEntry: Hashable, Sendable {
     package init(
         key: TileKey,
         value: Float = 0,
-        reason: Reason,
+        reason: Rank,
         wantsDecoded: Bool = false,
         visits: UInt8 = 0,
         age: Int32 = 0

@@ -132,7 +132,7 @@ extension PoolState {
                     guard !planned.reason.isExtra else { return false }
                     let number = table.find(planned.key)
                     // Out of view since the plan was made, or the table has no room for it.
-                    if number == .none { return !queue.plan.followsNeeds || planned.reason != .demand }
+                    if number == .none { return !queue.plan.followsNeeds || !planned.reason.isNeed }
                     return needsWork(number, planned, now: now)
                 }
         }

@@ -22,8 +22,8 @@ struct Ledger {
     /// Owner of memory outside of the pool.
     enum Account: Int, CaseIterable {
         case plan
-        /// Views' needs.
-        case views
+        /// Needs of views, and interests in single tiles.
+        case demand
         /// Learned tables of policies.
         case policies
         /// Tables of layers.
@@ -43,7 +43,7 @@ struct Ledger {
         fileprivate var isLasting: Bool {
             switch self {
             case .layers, .codecs, .stores, .sources: true
-            case .plan, .views, .policies, .copies, .validators: false
+            case .plan, .demand, .policies, .copies, .validators: false
             }
         }
     }

@@ -16,7 +16,7 @@ struct Load: Sendable {
     fileprivate(set) var serial: UInt32 = 0
     var started: Int64
     /// Why it began.
-    let reason: PlanEntry.Reason
+    let reason: Rank
     /// Whether it began because a tier on this machine was known to have the tile.
     var isNear = false
     /// Epoch of the last plan that contained the tile; older loads may be cancelled.
@@ -42,7 +42,7 @@ struct Load: Sendable {
     var isRevalidation = false
 
     /// Whether it is no prefetch.
-    var isDemand: Bool { reason != .prefetch }
+    var isDemand: Bool { !reason.isPrefetch }
 
     /// Whether a worker is occupied by it.
     fileprivate(set) var hasWorker = true

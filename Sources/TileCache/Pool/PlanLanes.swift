@@ -18,11 +18,11 @@ struct PlanLanes {
         mutating func next(of entries: [PlanEntry], behindPrefetch: Bool) -> PlanEntry? {
             guard behindPrefetch else {
                 // Needed tiles before the other cursor have had their turn.
-                while cursor < min(demandCursor, end), entries[cursor].reason != .prefetch { cursor += 1 }
+                while cursor < min(demandCursor, end), !entries[cursor].reason.isPrefetch { cursor += 1 }
                 return cursor < end ? entries[cursor] : nil
             }
             demandCursor = max(demandCursor, cursor)
-            while demandCursor < end, entries[demandCursor].reason == .prefetch { demandCursor += 1 }
+            while demandCursor < end, entries[demandCursor].reason.isPrefetch { demandCursor += 1 }
             return demandCursor < end ? entries[demandCursor] : nil
         }
 

@@ -14,8 +14,8 @@ struct PlanQueue {
     /// Number of plans; values of older plans do not count.
     private(set) var epoch: UInt32 = 1
     private var lanes = PlanLanes()
-    /// The highest rank of which no further tile starts, as one had no room, nor may others have; `nil` if all may.
-    private var ended: Unmet.Rank?
+    /// The first rank of which no further tile starts, as one had no room, nor may others have; `nil` if all may.
+    private var ended: Rank?
     /// What the plan was refused.
     private(set) var unmet = Unmet()
     /// Room that the last plan before lacked that had a turn, if views were and are at rest.
@@ -26,7 +26,7 @@ struct PlanQueue {
     /// Number of entries that have not had their turn.
     var rest: Int { lanes.rest }
     var hasLanes: Bool { lanes.areSeveral }
-    var hasEnded: Bool { ended == .needed }
+    var hasEnded: Bool { ended == .pin }
     var prefetchHasEnded: Bool { ended != nil }
     /// Room that needed tiles lack.
     var lack: RoomLack { unmet.room }
@@ -57,7 +57,7 @@ struct PlanQueue {
     mutating func drop() {
         valued = []
         install(Plan(isAtRest: plan.isAtRest), hasRoom: true)
-        unmet.note(.needed)
+        unmet.note(.demand)
     }
 
     mutating func reserve(_ count: Int) { valued.reserveCapacity(count) }
@@ -101,7 +101,7 @@ struct PlanQueue {
     mutating func noteRefused(slotBytes: Int) { unmet.noteRefused(slotBytes: slotBytes) }
 
     /// Notes that a needed or pinned tile has no place in the table, or does not fit beside the tables.
-    mutating func noteUnmet() { unmet.note(.needed) }
+    mutating func noteUnmet() { unmet.note(.demand) }
 
     /// Notes that an entry was passed by because its layer has all its loads, or all its decoders, at work.
     mutating func noteBusy() { unmet.noteBusy() }
@@ -117,11 +117,11 @@ struct PlanQueue {
     ///   - leavesRoom: Whether other needed tiles may have the room that is too little for this one. Default: false.
     /// - Returns: Whether further entries may start.
     mutating func passForRoom(_ planned: PlanEntry, hasShares: Bool, isFull: Bool, leavesRoom: Bool = false) -> Bool {
-        let isPrefetch = planned.reason.isExtra
-        if isPrefetch { unmet.note(.extra) } else { unmet.noteLack(ofLayer: isFull ? planned.key.layer : nil) }
-        let goesOn = hasShares || (leavesRoom && !isPrefetch)
-        if !goesOn, !isPrefetch { ended = .needed }
-        if !hasShares, isPrefetch || leavesRoom { ended = max(ended ?? .extra, .extra) }
+        let isExtra = planned.reason.isExtra
+        if isExtra { unmet.note(planned.reason) } else { unmet.noteLack(ofLayer: isFull ? planned.key.layer : nil) }
+        let goesOn = hasShares || (leavesRoom && !isExtra)
+        if !goesOn, !isExtra { ended = .pin }
+        if !hasShares, isExtra || leavesRoom { ended = ended ?? .ancestor }
         return goesOn
     }
 }

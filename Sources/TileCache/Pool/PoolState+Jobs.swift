@@ -34,6 +34,14 @@ enum LoadResult: Error, Hashable {
     /// It was refused memory; it is retried after a wait if memory is available.
     case refused
 
+    /// Whether the load was not tried.
+    var isPutOff: Bool {
+        switch self {
+        case .postponed, .cancelled: true
+        case .pixels, .unchanged, .absent, .failed, .refused: false
+        }
+    }
+
     /// Whether no load will bring the tile.
     var isUnavailable: Bool {
         switch self {
@@ -72,7 +80,7 @@ extension PoolState {
             } else if table[number].retryAt > now {
                 // A prefetch that was refused memory does not cause a plan.
                 let flags = table[number].flags
-                let isReason = flags.contains(.failed) || (flags.contains(.refused) && planned.reason != .prefetch)
+                let isReason = flags.contains(.failed) || (flags.contains(.refused) && !planned.reason.isPrefetch)
                 if isReason { queue.noteRetry(at: table[number].retryAt) }
             }
             if planned.reason.isExtra { setValue(planned.value, of: number) }
@@ -132,7 +140,7 @@ extension PoolState {
         if entry.flags.contains(.absent), !entry.flags.contains(.stale) { return false }
         if !entry.flags.isDisjoint(with: [.failed, .refused]), now < entry.retryAt { return false }
         // An expired tile waits until it is needed.
-        if entry.flags.contains(.stale) { return !entry.flags.contains(.expired) || planned.reason != .prefetch }
+        if entry.flags.contains(.stale) { return !entry.flags.contains(.expired) || !planned.reason.isPrefetch }
         switch entry.residency {
         case .none: return true
         case .compressed: return planned.wantsDecoded
@@ -148,16 +156,13 @@ extension PoolState {
         table[load.entry].needCount > 0 ? .infinity : worth(of: load.reason, value: load.value)
     }
 
-    private func worth(of reason: PlanEntry.Reason, value: Float) -> Float {
-        switch reason {
-        case .prefetch, .margin, .ancestor: value - queue.plan.margin
-        case .fallback: queue.plan.isAtRest ? -.infinity : .infinity
-        case .demand, .pin: .infinity
-        }
+    private func worth(of rank: Rank, value: Float) -> Float {
+        if rank.isExtra { return value - queue.plan.margin }
+        return rank == .fallback && queue.plan.isAtRest ? -.infinity : .infinity
     }
 
     mutating func beginLoad(_ planned: PlanEntry, now: Int64) -> Admission<LoadTicket> {
-        let number = entry(for: planned.key, forgetsAbsences: planned.reason == .demand)
+        let number = entry(for: planned.key, forgetsAbsences: planned.reason.isNeed)
         guard number != .none else { return .refused }
         var room = Admission.granted(SlotID.none)
         let worth = worth(of: planned)
@@ -195,7 +200,7 @@ extension PoolState {
         if planned.reason.isExtra || planned.reason == .fallback { setValue(.greatestFiniteMagnitude, of: number) }
         if load.isRevalidation { counters.revalidations.started += 1 } else { counters.loads.started += 1 }
         if !load.isRevalidation, table[number].attempts > 0 { counters.loads.retried += 1 }
-        if planned.reason == .prefetch { notePrefetch(planned.key, asksSource: !planned.isNear, now: now) }
+        if planned.reason.isPrefetch { notePrefetch(planned.key, asksSource: !planned.isNear, now: now) }
         notePeaks()
         return ticket
     }
@@ -236,7 +241,7 @@ extension PoolState {
             }
             // What the plan has left out because it was being loaded, or what takes its place.
             let isLost = answer == .cancelled || result.isUnavailable
-            let isWanted = table[number].isKept || isPlanned(table[number].key, for: .fallback, .ancestor)
+            let isWanted = table[number].isKept || isPlanned(table[number].key, for: .fallback, .ancestor, .asked)
             if isOutdated || (isLost && isWanted) { noteDemand() }
             noteNotLanded(load, result)
             forgetIfIdle(number)
@@ -254,9 +259,9 @@ extension PoolState {
         noteBusyOver()
     }
 
-    /// Whether the plan has a tile for one of some reasons. Its load may have begun for another one.
-    func isPlanned(_ key: TileKey, for reasons: PlanEntry.Reason...) -> Bool {
-        queue.plan.entries.contains { $0.key == key && reasons.contains($0.reason) }
+    /// Whether the plan has a tile at one of some ranks. Its load may have begun for another reason.
+    func isPlanned(_ key: TileKey, for ranks: Rank...) -> Bool {
+        queue.plan.entries.contains { $0.key == key && ranks.contains($0.reason) }
     }
 
     private mutating func land(_ load: Load, in number: EntryID, now: Int64) {

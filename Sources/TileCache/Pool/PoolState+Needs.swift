@@ -32,7 +32,7 @@ extension PoolState {
         guard count > needs.charged || count < needs.charged / 4 else { return count }
         let charged = (count + 15) & ~15
         let growth = (charged - needs.charged) * Self.bytesPerNeed
-        guard charge(growth, to: .views) else { return needs.charged }
+        guard charge(growth, to: .demand) else { return needs.charged }
         needs.charged = charged
         return count
     }
@@ -72,20 +72,15 @@ extension PoolState {
                 let isHit = count(number, in: &counts, now: now)
                 missingSince.append(isHit ? ViewNeeds.notMissing : now)
                 newDemands &+= 1
-                if number != .none { addNeed(number) }
+                if number != .none { keep(number, for: .view) }
             }
             if number != .none { table.note(number) { $0.needIndex = Int32(entries.count - 1) } }
         }
         for number in needs.entries where number != .none && notedIndex(of: number, in: entries) == nil {
             let demand = demandClock
-            change(number) {
-                $0.needCount -= 1
-                $0.viewCount -= 1
-                // Touches are skipped while nothing changes, so the last use is recorded here.
-                $0.lastUse = now
-                $0.lastDemand = demand
-            }
-            forgetIfIdle(number)
+            // Touches are skipped while nothing changes, so the last use is recorded here.
+            table.note(number) { ($0.lastUse, $0.lastDemand) = (now, demand) }
+            letGo(number, by: .view)
         }
         split.noteDemands(counts.total)
         if needs.hasBegun {
@@ -149,23 +144,6 @@ extension PoolState {
         return notedIndex(of: number, in: needs.entries) ?? needs.entries.firstIndex(of: number)
     }
 
-    /// Makes a tile needed by one more view.
-    private mutating func addNeed(_ number: EntryID) {
-        noteVisit(number)
-        noteKept(number)
-        change(number) {
-            $0.needCount += 1
-            $0.viewCount += 1
-        }
-        noteExpiry(of: number)
-    }
-
-    /// Declares that a tile is about to be needed or pinned.
-    mutating func noteKept(_ number: EntryID) {
-        let entry = table.pointer(number)
-        if !entry.pointee.isKept, entry.pointee.residency.isDecoded { effects.keepsMore = true }
-    }
-
     /// Counts a visit, unless the tile was in view a few demands ago.
     mutating func noteVisit(_ number: EntryID) {
         let entry = table[number]
@@ -176,17 +154,11 @@ extension PoolState {
 
     /// Removes all needs of a view.
     mutating func clear(_ needs: inout ViewNeeds) {
-        ledger.add(-needs.charged * Self.bytesPerNeed, to: .views)
+        ledger.add(-needs.charged * Self.bytesPerNeed, to: .demand)
         noteNeeds()
         noteDemand()
         setLeast(0, of: &needs)
-        for number in needs.entries where number != .none {
-            change(number) {
-                $0.needCount -= 1
-                $0.viewCount -= 1
-            }
-            forgetIfIdle(number)
-        }
+        for number in needs.entries { letGo(number, by: .view) }
         needs = ViewNeeds()
     }
 
@@ -200,9 +172,8 @@ extension PoolState {
     mutating func enterMissing(of needs: inout ViewNeeds) {
         needs.isIncomplete = true
         for (index, number) in needs.entries.enumerated() where number == .none {
-            let entered = entry(for: needs.tiles[index])
+            let entered = enter(needs.tiles[index], for: .view)
             guard entered != .none else { return }
-            addNeed(entered)
             table.note(entered) { $0.needIndex = Int32(index) }
             needs.entries[index] = entered
         }

@@ -16,7 +16,7 @@ extension PoolState {
             case .demote(let victim)?: return .demote(beginDemotion(victim))
             case nil: queue.advance(behindPrefetch: behindPrefetch)
             case .refused?:
-                guard planned.reason == .prefetch, !hold.isInterrupted else { return nil }
+                guard planned.reason.isPrefetch, !hold.isInterrupted else { return nil }
                 behindPrefetch = true
             }
         }
@@ -34,7 +34,7 @@ extension PoolState {
         if planned.reason.isExtra {
             // While a needed tile waits for room, each end of a load makes a plan: prefetches would evict each other for as
             // long as the views are at rest.
-            if queue.plan.isAtRest, planned.reason == .prefetch, queue.unmet.rank == .needed { return .refused }
+            if queue.plan.isAtRest, planned.reason.isPrefetch, queue.unmet.isOfNeeds { return .refused }
             // They leave the room to needed tiles that lack it. Otherwise each would land, make way in vain, and be loaded
             // again.
             if queue.lack.concerns(layer) { return nil }
@@ -62,7 +62,7 @@ extension PoolState {
                 configuration.compressedTier
             else { return false }
         }
-        if queue.plan.followsNeeds, planned.reason == .demand, number == .none || table[number].needCount == 0 {
+        if queue.plan.followsNeeds, planned.reason.isNeed, number == .none || table[number].needCount == 0 {
             // Out of view since the plan was made, or the table has had no room for it.
             if number == .none { if hasRoomForEntry { queue.noteUnmet() } else { queue.noteLack() } }
             return false
@@ -109,7 +109,7 @@ extension PoolState {
             queue.park()
             return nil
         }
-        if planned.reason == .prefetch, !planned.isNear, !isWithinCeilings(planned.key, now: now) { return nil }
+        if planned.reason.isPrefetch, !planned.isNear, !isWithinCeilings(planned.key, now: now) { return nil }
         return beginLoad(planned, now: now).map(Job.load)
     }
 

@@ -1,4 +1,4 @@
-/// Invalidation, trimming, limits and pins.
+/// Invalidation, trimming and limits.
 extension PoolState {
     /// Begins an invalidation: no load in flight of an affected tile lands. `invalidate(tiles:)` and
     /// `invalidate(onPages:)` then mark the tiles, in any number of steps, and `endInvalidation` ends it.
@@ -166,51 +166,6 @@ extension PoolState {
         noteReturned()
         notePeaks()
         return goesOn
-    }
-
-    /// Pins a tile. It is loaded, and evicted only if it is unpinned or the limit is lowered.
-    ///
-    /// - Returns: Whether the table had room for it.
-    mutating func pin(_ key: TileKey) -> Bool {
-        hold.spend()
-        let number = entry(for: key)
-        guard number != .none else { return false }
-        if !table[number].flags.contains(.pinned) {
-            noteKept(number)
-            change(number) { $0.flags.insert(.pinned) }
-            noteDemand()
-        }
-        return true
-    }
-
-    /// Whether a tile is neither resident, absent nor failed.
-    func wantsLoad(_ key: TileKey) -> Bool {
-        guard let entry = table[key] else { return true }
-        return !entry.residency.isResident && entry.flags.isDisjoint(with: [.absent, .failed])
-    }
-
-    mutating func unpin(_ key: TileKey) {
-        let number = table.find(key)
-        guard number != .none else { return }
-        hold.spend()
-        change(number) { $0.flags.remove(.pinned) }
-        forgetIfIdle(number)
-    }
-
-    /// Maximum pinned tiles of a plan; the next ones are planned once these have had their turn.
-    static let pinsOfAPlan = 256
-
-    /// Pinned tiles to load: missing ones, then outdated ones, in the order of pinning.
-    var pinsToLoad: [TileKey] {
-        var keys: [TileKey] = []
-        for list in [EntryList.missingPin, .stalePin] {
-            var number = table.lists.tail(of: list)
-            while number != .none, keys.count < Self.pinsOfAPlan {
-                keys.append(table[number].key)
-                number = table[number].previous
-            }
-        }
-        return keys
     }
 
     /// Forgets unneeded absent and failed tiles, the oldest first; returns how many.

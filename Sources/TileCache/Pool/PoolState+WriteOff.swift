@@ -94,7 +94,7 @@ extension PoolState {
     private func isSupersedable(_ load: Load) -> Bool {
         let entry = table[load.entry]
         guard load.isWrittenOff, !load.isLent, !load.hasWorker, !load.isSuperseded, !entry.isKept else { return false }
-        return !isPlanned(entry.key, for: .demand, .fallback, .pin)
+        return !isPlanned(entry.key, for: .demand, .fetch, .fallback, .pin)
     }
 
     /// Number of workers that have been replaced, and are not back.

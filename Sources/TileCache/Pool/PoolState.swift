@@ -181,16 +181,16 @@ struct PoolState: ~Copyable {
     /// Whether the supply has changed since it was last taken.
     var hasSupply: Bool { ledger.changes &+ ends != takenSupply.changes || table.arrivals != takenSupply.arrivals }
 
-    /// The least rank of refused tiles for which the changes of the supply since the last call are worth a plan; `nil` if
+    /// The last rank of refused tiles for which the changes of the supply since the last call are worth a plan; `nil` if
     /// there were none.
     ///
     /// The supply changes when memory is returned, or taken for long, when the limit rises and when work ends. A tile that
     /// becomes evictable counts for needed tiles only: leases end with each frame, and views that move are planned anyway.
-    mutating func takeSupply() -> Unmet.Rank? {
+    mutating func takeSupply() -> Rank? {
         let (changes, arrivals) = (ledger.changes &+ ends, table.arrivals)
         defer { takenSupply = (changes, arrivals) }
-        if changes != takenSupply.changes { return .extra }
-        return arrivals != takenSupply.arrivals ? .needed : nil
+        if changes != takenSupply.changes { return .prefetch }
+        return arrivals != takenSupply.arrivals ? .fetch : nil
     }
 
     /// Notes what a view needs of a layer at least, at whatever level.

@@ -21,15 +21,7 @@ struct RoomLack {
 /// A plan takes what there is when its entries have their turn. Another plan brings more of the same only if the plan
 /// was refused something, and the pool has given something back since (`PoolState.takeSupply`).
 struct Unmet {
-    /// How much a refused tile is wanted.
-    enum Rank: Comparable {
-        /// Prefetches and margins.
-        case extra
-        /// Needed and pinned tiles, and their fallbacks.
-        case needed
-    }
-
-    /// The highest rank that was refused room; `nil` if none was.
+    /// The most wanted rank that was refused room; `nil` if none was.
     private(set) var rank: Rank?
     /// Whether entries were passed by since their layer had all its loads, or all its decoders, at work.
     private(set) var isBusy = false
@@ -41,9 +33,11 @@ struct Unmet {
     /// Whether pinned tiles may have had no place in the plan, of which some have begun.
     private(set) var cutsPins = false
 
+    /// Whether tiles that are needed or pinned, or their fallbacks, were refused room.
+    var isOfNeeds: Bool { rank.map { !$0.isExtra } ?? false }
     var isEmpty: Bool { rank == nil && !isBusy && !cutsPins }
 
-    mutating func note(_ new: Rank) { rank = max(rank ?? new, new) }
+    mutating func note(_ new: Rank) { rank = min(rank ?? new, new) }
 
     mutating func noteBusy() { isBusy = true }
 
@@ -63,7 +57,7 @@ struct Unmet {
     ///
     /// - Parameter layer: Layer at its maximum share: only its own tiles make room. Default: `nil`, those of all layers.
     mutating func noteLack(ofLayer layer: Int? = nil) {
-        note(.needed)
+        note(.demand)
         if let layer { room.layers.insert(layer) } else { room.isOfAll = true }
     }
 

@@ -25,19 +25,6 @@ struct ViewSnapshot: Sendable {
     var layers: [Layer]
 }
 
-/// A tile that a host has requested.
-struct RequestedTile: Hashable, Sendable {
-    var key: TileKey
-    var isMargin: Bool
-}
-
-/// A tile that the application wants to be prefetched once.
-struct AskedTile: Hashable, Sendable {
-    var key: TileKey
-    /// Whether its near entry turned out to be of no use, so that it waits for the ceilings on requests.
-    var needsSource = false
-}
-
 /// Makes one plan for all views: needed tiles, then prefetches. Only urgent prefetches come first. If several layers need
 /// tiles, each has a lane of its own, and the pool divides the workers' time among them (`LayerTurns`).
 struct Planner: Sendable {
@@ -48,14 +35,10 @@ struct Planner: Sendable {
     ///
     /// - Parameters:
     ///   - views: Snapshots by serial number, in that order.
-    ///   - pins: Pinned tiles; they come first.
-    ///   - asked: Tiles to prefetch once; they come before other prefetches.
-    ///   - requested: Tiles that hosts have requested, in order; they come after the views' own.
+    ///   - wanted: Tiles that are wanted by themselves, by rank.
     mutating func makePlan(
         of views: [(id: Int, snapshot: ViewSnapshot)],
-        pins: [TileKey] = [],
-        asked: [AskedTile] = [],
-        requested: [RequestedTile] = [],
+        wanted: [WantedTile] = [],
         context: PlanContext
     ) -> Plan {
         var plan = Plan()
@@ -63,46 +46,30 @@ struct Planner: Sendable {
         plan.followsNeeds = true
         let (early, late) = wishes(of: views, context: context)
         plan.take(early)
-        for key in pins { plan.entries.append(PlanEntry(key: key, value: .infinity, reason: .pin)) }
-        // By index: an element as a whole would be copied.
-        for opinion in late.indices { plan.entries += late[opinion].wishes.first }
         plan.reserve(for: late, and: views)
-        for view in views.indices {
-            let id = views[view].id
-            for opinion in late.indices where late[opinion].view == id { plan.entries += late[opinion].wishes.urgent }
-            let firstNeed = plan.entries.count
-            for index in views[view].snapshot.layers.indices {
-                let opinion = late.indices.first { late[$0].view == id && late[$0].index == index }
-                let (order, hopeless) = opinion.map { (late[$0].wishes.needed, late[$0].wishes.hopeless) } ?? ([], [])
-                plan.leavesNeedsOut = plan.leavesNeedsOut || !hopeless.isEmpty
-                let needed = views[view].snapshot.layers[index].needed
-                plan.appendNeeded(order.isEmpty ? needed.without(hopeless) : order)
+        var rest = wanted[...]
+        for rank in Rank.allCases {
+            while let tile = rest.first, tile.rank == rank {
+                plan.append(rest.removeFirst(), context)
             }
-            if views[view].snapshot.layers.count > 1 {
-                orderByImportance(views[view].snapshot, from: firstNeed, in: &plan)
+            switch rank {
+            case .pin, .fetch, .asked: break
+            // By index: an element as a whole would be copied.
+            case .fallback: for opinion in late.indices { plan.entries += late[opinion].wishes.first }
+            case .demand: plan.appendNeeds(of: views, late)
+            case .ancestor: for view in views.indices { plan.appendAncestors(in: views[view].snapshot, context) }
+            case .margin:
+                for view in views.indices where views[view].snapshot.margin > 0 {
+                    for key in views[view].snapshot.marginTiles {
+                        plan.append(WantedTile(key: key, rank: rank), context)
+                    }
+                }
+            case .destination:
+                for view in views.indices where views[view].snapshot.destination != nil {
+                    plan.appendDestination(of: views[view].snapshot, context)
+                }
+            case .prefetch: plan.appendGuesses(late, areMerged: views.reduce(0) { $0 + $1.snapshot.layers.count } > 1)
             }
-        }
-        plan.appendNeeded(requested.lazy.filter { !$0.isMargin }.map(\.key))
-        for view in views.indices { plan.appendAncestors(in: views[view].snapshot, context) }
-        for tile in requested where tile.isMargin { plan.appendMargin(tile.key) }
-        for view in views.indices where views[view].snapshot.margin > 0 {
-            for key in views[view].snapshot.marginTiles { plan.appendMargin(key) }
-        }
-        for view in views.indices where views[view].snapshot.destination != nil {
-            appendDestination(of: views[view].snapshot, to: &plan, context: context)
-        }
-        for tile in asked {
-            var entry = PlanEntry(key: tile.key, value: Self.destinationValue, reason: .prefetch)
-            entry.isNear = !tile.needsSource && (context.isNear?(tile.key) ?? false)
-            plan.entries.append(entry)
-        }
-        let firstGuess = plan.entries.count
-        plan.take(late)
-        // One policy orders its own wishes; those of several are merged by worth.
-        if views.reduce(0, { $0 + $1.snapshot.layers.count }) > 1 {
-            let merged = plan.entries[firstGuess...].enumerated()
-                .sorted { ($1.element.value, $0.offset) < ($0.element.value, $1.offset) }
-            plan.entries.replaceSubrange(firstGuess..., with: merged.map(\.element))
         }
         plan.divide()
         return plan
@@ -138,44 +105,6 @@ struct Planner: Sendable {
         }
         return plan.leavesNeedsOut ? validity.subtracting(.whileGoingOn) : validity
     }
-
-    /// Orders the needed tiles of all layers by the importance that the renderer sets.
-    private func orderByImportance(_ view: ViewSnapshot, from first: Int, in plan: inout Plan) {
-        guard view.layers.contains(where: { $0.hasOwnList }) else { return }
-        let importance = view.layers.flatMap { $0.hasOwnList ? $0.importance : $0.needed.map { _ in 1 } }
-        guard importance.count == plan.entries.count - first else { return }
-        let order = importance.indices.sorted {
-            (importance[$1], $0) < (importance[$0], $1)
-        }
-        let entries = plan.entries
-        for (place, index) in order.enumerated() { plan.entries[first + place] = entries[first + index] }
-    }
-
-    /// Adds the tiles of the declared destination before all guesses, a coarser level first as fallback.
-    private func appendDestination(of view: ViewSnapshot, to plan: inout Plan, context: PlanContext) {
-        guard let destination = view.destination, destination.isAhead(at: context.now) else { return }
-        for layer in view.layers where !layer.hasOwnList {
-            var entries: [PlanEntry] = []
-            // Within the hysteresis the view keeps its level.
-            let scale = destination.viewport.scale
-            let level =
-                layer.destinationLevel
-                ?? view.selection.level(for: scale, in: layer.pyramid, previous: layer.level)
-            let hasFallback = level - 2 >= context.firstLoadedLevel(ofLayer: layer.layer)
-            for level in hasFallback ? [level - 2, level] : [level] {
-                for tile in layer.pyramid.neededTiles(under: destination.viewport, at: level) {
-                    let key = TileKey(layer: layer.layer, tile)
-                    let value = Self.destinationValue
-                    entries.append(PlanEntry(key: key, value: value, reason: .prefetch, wantsDecoded: true))
-                }
-            }
-            context.admit(&entries, by: context.allowance(ofLayer: layer.layer))
-            plan.entries += entries
-        }
-    }
-
-    /// More than any guess is worth, less than a needed tile.
-    static let destinationValue: Float = 1000
 
     /// Wishes of the policy of one layer in one view.
     fileprivate typealias Opinion = (view: Int, index: Int, wishes: Wishes)
@@ -311,9 +240,81 @@ extension [TileKey] {
 }
 
 extension Plan {
-    /// Appends needed tiles.
-    fileprivate mutating func appendNeeded(_ keys: some Sequence<TileKey>) {
-        entries += keys.lazy.map { PlanEntry(key: $0, value: .infinity, reason: .demand, wantsDecoded: true) }
+    /// Appends a tile by its rank alone.
+    fileprivate mutating func append(_ tile: WantedTile, _ context: PlanContext) {
+        let rank = tile.rank
+        let isForDrawing = rank != .pin && rank != .asked
+        var entry = PlanEntry(key: tile.key, value: rank.value, reason: rank, wantsDecoded: isForDrawing)
+        if rank == .asked { entry.isNear = !tile.needsSource && (context.isNear?(tile.key) ?? false) }
+        entries.append(entry)
+    }
+
+    /// Appends the needed tiles of each view, after the urgent prefetches of its policies.
+    fileprivate mutating func appendNeeds(
+        of views: [(id: Int, snapshot: ViewSnapshot)],
+        _ opinions: [Planner.Opinion]
+    ) {
+        for view in views.indices {
+            let id = views[view].id
+            for opinion in opinions.indices where opinions[opinion].view == id {
+                entries += opinions[opinion].wishes.urgent
+            }
+            let firstNeed = entries.count
+            for index in views[view].snapshot.layers.indices {
+                let opinion = opinions.indices.first { opinions[$0].view == id && opinions[$0].index == index }
+                let (order, hopeless) =
+                    opinion.map { (opinions[$0].wishes.needed, opinions[$0].wishes.hopeless) } ?? ([], [])
+                leavesNeedsOut = leavesNeedsOut || !hopeless.isEmpty
+                let needed = views[view].snapshot.layers[index].needed
+                entries += (order.isEmpty ? needed.without(hopeless) : order).lazy.map {
+                    PlanEntry(key: $0, value: .infinity, reason: .demand, wantsDecoded: true)
+                }
+            }
+            if views[view].snapshot.layers.count > 1 { orderByImportance(views[view].snapshot, from: firstNeed) }
+        }
+    }
+
+    /// Orders the needed tiles of all layers by the importance that the renderer sets.
+    private mutating func orderByImportance(_ view: ViewSnapshot, from first: Int) {
+        guard view.layers.contains(where: { $0.hasOwnList }) else { return }
+        let importance = view.layers.flatMap { $0.hasOwnList ? $0.importance : $0.needed.map { _ in 1 } }
+        guard importance.count == entries.count - first else { return }
+        let order = importance.indices.sorted {
+            (importance[$1], $0) < (importance[$0], $1)
+        }
+        let former = entries
+        for (place, index) in order.enumerated() { entries[first + place] = former[first + index] }
+    }
+
+    /// Appends the tiles of the declared destination, a coarser level first as fallback.
+    fileprivate mutating func appendDestination(of view: ViewSnapshot, _ context: PlanContext) {
+        guard let destination = view.destination, destination.isAhead(at: context.now) else { return }
+        for layer in view.layers where !layer.hasOwnList {
+            var own = Plan()
+            // Within the hysteresis the view keeps its level.
+            let scale = destination.viewport.scale
+            let level =
+                layer.destinationLevel
+                ?? view.selection.level(for: scale, in: layer.pyramid, previous: layer.level)
+            let hasFallback = level - 2 >= context.firstLoadedLevel(ofLayer: layer.layer)
+            for level in hasFallback ? [level - 2, level] : [level] {
+                for tile in layer.pyramid.neededTiles(under: destination.viewport, at: level) {
+                    own.append(WantedTile(key: TileKey(layer: layer.layer, tile), rank: .destination), context)
+                }
+            }
+            context.admit(&own.entries, by: context.allowance(ofLayer: layer.layer))
+            entries += own.entries
+        }
+    }
+
+    /// Appends the wishes of policies. One policy orders its own; those of several are merged by worth.
+    fileprivate mutating func appendGuesses(_ opinions: [Planner.Opinion], areMerged: Bool) {
+        let first = entries.count
+        take(opinions)
+        guard areMerged else { return }
+        let merged = entries[first...].enumerated()
+            .sorted { ($1.element.value, $0.offset) < ($0.element.value, $1.offset) }
+        entries.replaceSubrange(first..., with: merged.map(\.element))
     }
 
     /// Appends what is drawn for good in place of needed tiles that will not come. Under any effort and allowance, since
@@ -327,17 +328,8 @@ extension Plan {
                 from: context.firstLoadedLevel(ofLayer: layer.layer),
                 lookUp: context.residencies
             )
-            let value = 2 * Planner.destinationValue
-            entries += ancestors.tiles.lazy.map {
-                PlanEntry(key: $0, value: value, reason: .ancestor, wantsDecoded: true)
-            }
+            for key in ancestors.tiles { append(WantedTile(key: key, rank: .ancestor), context) }
         }
-    }
-
-    /// Appends a tile that a host wants around what shows.
-    fileprivate mutating func appendMargin(_ key: TileKey) {
-        let value = 2 * Planner.destinationValue
-        entries.append(PlanEntry(key: key, value: value, reason: .margin, wantsDecoded: true))
     }
 
     /// Reserves memory for the needed tiles and the wishes of policies.

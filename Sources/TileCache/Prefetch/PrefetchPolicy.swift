@@ -88,7 +88,7 @@ package struct PlanContext {
         guard allowance != .standard else { return }
         let found = allowance == .resident ? residencies(of: entries.map(\.key)) : []
         entries = entries.enumerated().compactMap { place, entry in
-            guard entry.reason == .prefetch || entry.reason == .fallback, !entry.isPromotion else { return entry }
+            guard entry.reason.isPrefetch || entry.reason == .fallback, !entry.isPromotion else { return entry }
             var entry = entry
             entry.isNear = isNear?(entry.key) ?? false
             switch allowance {

@@ -130,12 +130,12 @@ extension ViewRecord {
 }
 
 extension TileViewDiagnostics.Reason {
-    fileprivate init(_ reason: PlanEntry.Reason) {
-        switch reason {
-        case .demand: self = .demand
+    fileprivate init(_ rank: Rank) {
+        switch rank {
+        case .demand, .fetch: self = .demand
         case .fallback, .ancestor: self = .fallback
         case .pin: self = .pin
-        case .prefetch: self = .prefetch
+        case .destination, .asked, .prefetch: self = .prefetch
         case .margin: self = .margin
         }
     }

@@ -31,7 +31,7 @@ extension CacheCore {
         }
     }
 
-    func cancelFetch(_ id: FetchID) -> Bool {
+    func cancelFetch(_ id: InterestID) -> Bool {
         // Its handler is released outside of the lock: it may own frames and views.
         let (isCancelled, record) = perform { $0.cancelFetch(id) }
         withExtendedLifetime(record) {}
@@ -67,28 +67,24 @@ extension CoreState {
         isMargin: Bool,
         _ handler: FetchHandler,
         now: Int64
-    ) -> Result<FetchID, FetchOutcome> {
+    ) -> Result<InterestID, FetchOutcome> {
         guard !isShutDown, let pyramid = record(of: layer)?.pyramid else { return .failure(.removed) }
         guard pyramid.hasTile(tile) else { return .failure(.absent) }
         let key = TileKey(layer: layer.index, tile)
         if let outcome = fetchOutcome(of: key, since: now) { return .failure(outcome) }
-        guard fetches.count < Fetches.maximumCount, pool.charge(Fetches.bytesPerFetch, to: .views) else {
-            return .failure(.refused)
-        }
-        let number = pool.entry(for: key)
-        if number != .none { beginNeed(of: number, isMargin: isMargin) }
-        pool.noteDemand()
-        return .success(
-            fetches.add(Fetches.Record(key: key, entry: number, isMargin: isMargin, since: now, handler: handler))
-        )
+        let rank: Rank = isMargin ? .margin : .fetch
+        guard interests.requestCount < Interests.maximumCount,
+            let id = add(Interests.Interest(key: key, rank: rank, since: now, handler: handler))
+        else { return .failure(.refused) }
+        return .success(id)
     }
 
     /// Ends a request without a call, if it has not ended; its record is released outside of the lock.
-    fileprivate mutating func cancelFetch(_ id: FetchID) -> (isCancelled: Bool, record: Fetches.Record?) {
-        let (isCancelled, record) = fetches.cancel(id)
+    fileprivate mutating func cancelFetch(_ id: InterestID) -> (isCancelled: Bool, record: Interests.Interest?) {
+        let (isCancelled, record) = interests.cancel(id)
         if let record {
-            endNeed(of: record)
-            pool.note(-Fetches.bytesPerFetch, in: .views)
+            pool.letGo(record.entry, by: record.holder)
+            pool.note(-Interests.bytesEach, in: .demand)
             // The next plan cancels its load, or leaves it out.
             pool.noteDemand()
         }
@@ -96,9 +92,9 @@ extension CoreState {
     }
 
     /// Takes an ended request from the list; returns whether its handler is to be called.
-    fileprivate mutating func beginCall(ofFetch id: FetchID) -> Bool {
-        pool.note(-Fetches.bytesPerFetch, in: .views)
-        return fetches.beginCall(id)
+    fileprivate mutating func beginCall(ofFetch id: InterestID) -> Bool {
+        pool.note(-Interests.bytesEach, in: .demand)
+        return interests.beginCall(id)
     }
 
     /// Leases a tile, or its nearest ancestor that is decoded.
@@ -116,30 +112,6 @@ extension CoreState {
             return leased(number, pyramid, showing: part, isExact: level == tile.level)
         }
         return nil
-    }
-
-    private mutating func beginNeed(of number: EntryID, isMargin: Bool) {
-        if !isMargin { pool.noteLatePrefetch(number) }
-        pool.relist(number) { $0.needCount += 1 }
-    }
-
-    /// Ends the need of a request that is not pending any more.
-    mutating func endNeed(of record: Fetches.Record) {
-        guard record.entry != .none else { return }
-        pool.relist(record.entry) { $0.needCount -= 1 }
-        pool.forgetIfIdle(record.entry)
-    }
-
-    /// Enters requested tiles that the table had no room for.
-    mutating func enterFetches() {
-        guard fetches.withoutEntry > 0 else { return }
-        for id in fetches.pending.filter({ $0.value.entry == .none }).keys.sorted() {
-            guard let record = fetches.pending[id] else { continue }
-            let number = pool.entry(for: record.key)
-            guard number != .none else { return }
-            beginNeed(of: number, isMargin: record.isMargin)
-            fetches.enter(id, number)
-        }
     }
 
     /// Outcome of a tile's request, if it is known. Pixels are leased.
@@ -188,8 +160,8 @@ extension CoreState {
 
     /// Ends the requests of a tile whose outcome is known.
     mutating func settleFetches(of key: TileKey) {
-        for id in fetches.ids(of: key) {
-            guard let since = fetches.pending[id]?.since, let outcome = fetchOutcome(of: key, since: since) else {
+        for id in interests.requests(of: key) {
+            guard let since = interests.pending[id]?.since, let outcome = fetchOutcome(of: key, since: since) else {
                 return
             }
             endFetch(id, outcome)
@@ -202,20 +174,20 @@ extension CoreState {
     /// - Returns: Whether there may be more.
     @discardableResult
     mutating func endFetches(atMost count: Int = .max, where isIncluded: (TileKey) -> Bool) -> Bool {
-        let ids = fetches.pending.filter({ isIncluded($0.value.key) }).keys.sorted().prefix(count)
+        let ids = interests.ids { $0.isRequest && isIncluded($0.key) }.prefix(count)
         for id in ids { endFetch(id, .removed) }
         return ids.count == count
     }
 
-    private mutating func endFetch(_ id: FetchID, _ outcome: FetchOutcome) {
-        guard let record = fetches.end(id) else { return }
+    private mutating func endFetch(_ id: InterestID, _ outcome: FetchOutcome) {
+        guard let record = interests.end(id), let handler = record.handler else { return }
         pool.hold.spend()
-        endNeed(of: record)
-        effects.fetchEnds.append(FetchDelivery(id: id, outcome: outcome, handler: record.handler))
+        pool.letGo(record.entry, by: record.holder)
+        effects.fetchEnds.append(FetchDelivery(id: id, outcome: outcome, handler: handler))
     }
 
-    borrowing func isLoading(fetch id: FetchID) -> Bool {
-        guard let entry = fetches.pending[id]?.entry, entry != .none else { return false }
+    borrowing func isLoading(fetch id: InterestID) -> Bool {
+        guard let entry = interests.pending[id]?.entry, entry != .none else { return false }
         return pool.table[entry].load != .none
     }
 }

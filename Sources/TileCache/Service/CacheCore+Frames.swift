@@ -224,22 +224,20 @@ extension CoreState {
     /// Whether a plan would use a change of the supply. At rest only needed and requested tiles count: prefetches would evict
     /// each other.
     ///
-    /// - Parameter rank: The least rank of refused tiles that it is worth a plan for.
-    borrowing func asksForSupply(of rank: Unmet.Rank, now: () -> Int64) -> Bool {
+    /// - Parameter rank: The last rank of refused tiles that it is worth a plan for.
+    borrowing func asksForSupply(of rank: Rank, now: () -> Int64) -> Bool {
         // A plan returns memory above a lowered limit, or of removed layers, in steps.
-        if rank == .extra, pool.isOverLimit || pool.slots.haveRemains { return true }
+        if rank.isExtra, pool.isOverLimit || pool.slots.haveRemains { return true }
         // The plan being made entered nothing after its beginning.
         if planning.isMaking, hasMissingEntries { return true }
-        guard let refused = pool.queue.unmet.rank else { return false }
-        return refused == .needed || fetches.marginCount > 0 || (rank == .extra && !haveRested(at: now()))
+        guard pool.queue.unmet.rank != nil else { return false }
+        if pool.queue.unmet.isOfNeeds || interests.count(of: .margin) > 0 { return true }
+        return rank.isExtra && !haveRested(at: now())
     }
-
-    /// Whether pinned tiles, or needed ones of a view, wait for room in the tables.
-    var hasMissingEntries: Bool { pins.areMissing || hasTruncatedView }
 
     /// Requests the plan that may end a lack of what a plan was refused, if nothing else will.
     mutating func settleLack(now: Int64) {
-        guard pool.queue.unmet.rank == .needed else { return }
+        guard pool.queue.unmet.isOfNeeds else { return }
         if hasCrowdedView() { ask(forPlanAt: now, now: now) }
         planAtNextMeasuring()
         planAtRest(now: now)
@@ -247,7 +245,7 @@ extension CoreState {
 
     /// Requests a plan for when all views have rested, if needed tiles lack room: fallbacks evict nothing then.
     mutating func planAtRest(now: Int64) {
-        guard pool.queue.unmet.rank == .needed, !pool.queue.plan.isAtRest else { return }
+        guard pool.queue.unmet.isOfNeeds, !pool.queue.plan.isAtRest else { return }
         ask(forPlanAt: restTime, now: now)
     }
 

@@ -4,10 +4,7 @@ struct PlanInput: Sendable {
     /// Serial numbers of views whose diagnostics are being read.
     var watched: Set<Int>
     var pins: [TileKey]
-    /// Tiles to prefetch once.
-    var asked: [AskedTile]
-    /// Pending requests of hosts.
-    var requested: [FetchID: Fetches.Record]
+    var interests: [InterestID: Interests.Interest]
     var haveRested: Bool
     /// When the next needed tile expires.
     var nextExpiry: Int64
@@ -38,9 +35,7 @@ extension CacheCore {
         let (plan, made, expected, learned) = planner.withLock { planner in
             var plan = planner.makePlan(
                 of: input.views,
-                pins: input.pins,
-                asked: input.asked,
-                requested: Fetches.tiles(of: input.requested),
+                wanted: input.pins.map { WantedTile(key: $0, rank: .pin) } + Interests.tiles(of: input.interests),
                 context: context
             )
             plan.isAtRest = input.haveRested
@@ -107,9 +102,8 @@ extension CoreState {
         let isReleasing = finishRemovals(now: now)
         planning.begin()
         let isSettling = pool.settleLimit()
+        dropAsked { !$1.wantsLoad($0) }
         let isEntering = enterMissing(now: now)
-        if !asked.isEmpty { pruneAsked() }
-        enterFetches()
         var snapshots: [(id: Int, snapshot: ViewSnapshot)] = []
         let nextExpiry = expireNeeded(now: now)
         for place in views.indices {
@@ -126,8 +120,7 @@ extension CoreState {
             views: snapshots,
             watched: Set(watched),
             pins: pool.pinsToLoad,
-            asked: asked,
-            requested: fetches.pending,
+            interests: interests.pending,
             haveRested: haveRested(at: now),
             nextExpiry: nextExpiry,
             wished: times.wished,

@@ -123,7 +123,7 @@ extension CacheCore {
         let requested = perform { state -> Set<TileKey> in
             guard state.record(of: layer) != nil else { return [] }
             state.pool.endInvalidation(layer: layer.index)
-            return state.fetches.tiles(ofLayer: layer.index)
+            return state.interests.requestedTiles(ofLayer: layer.index)
         }
         // Requests that the invalidation has kept waiting, though it did not affect their tiles.
         requested.forEachPart(of: PoolState.stepsAtOnce) { tiles in

@@ -115,7 +115,7 @@ extension CacheCore {
             let held = state.pool.validators(of: ticket)
             if let tiers = layer.tiers {
                 let hasPixels = state.pool.hasPixels(ticket.load)
-                let staysHere = state.pool.staysHere(ticket) && !state.isAsked(ticket.key)
+                let staysHere = state.pool.staysHere(ticket) && state.interests.asked(for: ticket.key) == nil
                 return .find(ticket, layer, tiers, held, hasPixels: hasPixels, staysHere: staysHere)
             }
             let notes = layer.makes(ticket.key.level) ? nil : LoadNotes(held: held)

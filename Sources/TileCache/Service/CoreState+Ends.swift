@@ -23,16 +23,8 @@ extension CoreState {
         let isOutdated = pool.loads[ticket] == nil
         pool.finishLoad(ticket.load, result, now: now, validity: validity)
         synthesis.noteEnd(of: ticket.load)
-        if !isOutdated, isAsked(ticket.key) {
-            if case .postponed = result {
-                // It stays on the list until its source can try.
-            } else if result != .cancelled {
-                changeAsked { asked, _ in asked.removeAll { $0.key == ticket.key } }
-            } else if asked.contains(where: { $0.key == ticket.key && !$0.needsSource }) {
-                // Cancelled before it was asked for. For the ceilings, it waits until they allow its source.
-                pool.noteDemand()
-            }
-        }
+        // One whose source could not try, or that was cancelled before it was asked for, stays.
+        if !isOutdated, !result.isPutOff, let asked = interests.asked(for: ticket.key) { drop(asked) }
         if result == .pixels || result == .unchanged || result == .absent { noteReady(ticket.key) }
         if !isStale { settleFetches(of: ticket.key) }
     }

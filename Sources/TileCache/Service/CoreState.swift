@@ -40,8 +40,7 @@ struct CoreState: ~Copyable {
     /// Number of acquisitions of the lock by the cache itself.
     private(set) var acquisitions: UInt64 = 0
     var pins = Pins()
-    /// Tiles to prefetch once.
-    private(set) var asked: [AskedTile] = []
+    var interests = Interests()
     /// Address ranges of the slots, by class.
     private(set) var slotRegions: [MemoryRegion] = []
     let pageRegion: MemoryRegion
@@ -58,7 +57,6 @@ struct CoreState: ~Copyable {
     }
     var workers: WorkerRoster
     var requests = Requests()
-    var fetches = Fetches()
     var codecs: Codecs
     /// Whether tiles may be compressed, if the limit has room for a codec.
     let usesCompressedTier: Bool
@@ -106,31 +104,14 @@ struct CoreState: ~Copyable {
         return result
     }
 
-    // MARK: - Lists in the ledger
-
-    /// Changes the tiles to prefetch once. Without room for the list, it is emptied.
-    mutating func changeAsked(_ body: (inout [AskedTile], borrowing PoolState) -> Void) {
-        let before = asked.count * MemoryLayout<AskedTile>.stride
-        body(&asked, pool)
-        guard !pool.charge(asked.count * MemoryLayout<AskedTile>.stride - before, to: .views) else { return }
-        asked = []
-        pool.note(-before, in: .views)
-    }
-
-    /// Whether a tile is to be prefetched once.
-    borrowing func isAsked(_ key: TileKey) -> Bool { asked.contains { $0.key == key } }
-
-    /// Notes whether a tile to prefetch once waits for its source. Its near entry is then not read for each plan.
-    mutating func noteAsked(_ key: TileKey, needsSource: Bool) {
-        for place in asked.indices where asked[place].key == key { asked[place].needsSource = needsSource }
-    }
+    // MARK: - Loads for stores
 
     /// Whether a load that no store could answer goes on to its source.
     mutating func takeToSource(_ ticket: LoadTicket, now: Int64) -> Bool {
         guard !isShutDown, pool.loads[ticket] != nil else { return false }
-        let isAsked = isAsked(ticket.key)
-        let mayAsk = pool.mayAskSource(ticket, isAsked: isAsked, now: now)
-        if isAsked { noteAsked(ticket.key, needsSource: !mayAsk) }
+        let asked = interests.asked(for: ticket.key)
+        let mayAsk = pool.mayAskSource(ticket, isAsked: asked != nil, now: now)
+        if let asked { interests.note(asked, needsSource: !mayAsk) }
         return mayAsk
     }
 
@@ -208,10 +189,14 @@ struct CoreState: ~Copyable {
         return false
     }
 
-    /// Enters needed and pinned tiles that the table had no room for. Returns whether more steps would help.
+    /// Whether pinned tiles, or needed ones of a view, wait for room in the tables.
+    var hasMissingEntries: Bool { pins.areMissing || hasTruncatedView }
+
+    /// Enters tiles that wait for room in the table: for views, pins, and requests. The only place where they do. Returns
+    /// whether more steps would help.
     mutating func enterMissing(now: Int64) -> Bool {
         // A view whose tiles are all there keeps its level, unless it takes room that others lack.
-        let isLacking = pool.queue.unmet.rank == .needed
+        let isLacking = pool.queue.unmet.isOfNeeds
         for place in views.indices {
             let isTruncated = views[place]?.model.isTruncated == true && !pool.isOverLimit
             let mayBecomeFiner = views[place]?.model.mayBecomeFiner(pool) == true
@@ -225,6 +210,7 @@ struct CoreState: ~Copyable {
             views[place] = view
         }
         let goesOn = pins.enter(in: &pool)
+        interests.enter(in: &pool)
         // Views may have room that others left after their turn.
         for place in views.indices where views[place]?.model.mayBecomeFiner(pool) == true { return true }
         return goesOn

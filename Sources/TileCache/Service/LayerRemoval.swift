@@ -28,7 +28,7 @@ extension CoreState {
         }
         endFetches { $0.layer == id.index }
         pins.cut(to: .none, of: id.index)
-        changeAsked { asked, _ in asked.removeAll { $0.key.layer == id.index } }
+        dropAsked { key, _ in key.layer == id.index }
         loseSaves { $0.layer == id }
         if let tiers = record.tiers { stores.close(tiers) }
         layers.beginRemoval(of: id.index)

@@ -31,7 +31,7 @@ struct LoadWaits: Sendable {
         init() {}
 
         init(of plan: borrowing Plan, after older: Watched, now: Int64) {
-            for entry in plan.entries where entry.reason == .prefetch {
+            for entry in plan.entries where entry.reason.isPrefetch {
                 if since.count == LoadWaits.maximumWatched { break }
                 guard index.find(entry.key) == nil else { continue }
                 index.set(entry.key, since.count)

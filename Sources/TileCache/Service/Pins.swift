@@ -77,7 +77,7 @@ struct Pins: Sendable {
                 continue
             }
             let tile = TileCoordinate(level: run.level, column: column, row: run.row)
-            guard pool.pin(TileKey(layer: layer, tile)) else { return false }
+            guard pool.enter(TileKey(layer: layer, tile), for: .pin) != .none else { return false }
             entered.tiles += 1
         }
         return true
@@ -173,45 +173,17 @@ extension CacheCore {
         }
         return pyramid
     }
-
-    /// Maximum number of tiles to prefetch once; each plan contains all of them.
-    static let maximumAsked = 4096
-
-    /// Prefetches tiles once.
-    func prefetch(_ tiles: [TileCoordinate], of layer: LayerID) {
-        guard let pyramid = read({ $0.record(of: layer)?.pyramid }) else { return }
-        tiles.lazy.filter { pyramid.hasTile($0) }.forEachPart(of: Self.maximumAsked) { some in
-            perform { state in
-                guard state.record(of: layer) != nil else { return }
-                state.pruneAsked()
-                state.changeAsked { list, pool in
-                    // Layers may have tiles of different sizes.
-                    var left = list.reduce(pool.ledger.limit / 4) { $0 - pool.slotBytes(ofLayer: $1.key.layer) }
-                    let own = pool.slotBytes(ofLayer: layer.index)
-                    var asked = Set(list.map(\.key))
-                    for tile in some where own <= left && list.count < Self.maximumAsked {
-                        let key = TileKey(layer: layer.index, tile)
-                        guard pool.wantsLoad(key), asked.insert(key).inserted else { continue }
-                        list.append(AskedTile(key: key))
-                        left -= own
-                    }
-                }
-                state.pool.noteDemand()
-            }
-        }
-    }
 }
 
 extension CoreState {
     /// Unpins a tile, unless another thread has pinned it again.
-    fileprivate mutating func unpin(_ key: TileKey) { if !pins.contains(key) { pool.unpin(key) } }
+    fileprivate mutating func unpin(_ key: TileKey) {
+        if !pins.contains(key) { pool.letGo(pool.table.find(key), by: .pin) }
+    }
 
     /// Gives views, and what waits for room in the table, the room of unpinned tiles.
     fileprivate mutating func noteUnpinned(now: Int64) {
         refitShort(now: now)
         pool.noteDemand()
     }
-
-    /// Forgets requested prefetches that have ended.
-    mutating func pruneAsked() { changeAsked { asked, pool in asked = asked.filter { pool.wantsLoad($0.key) } } }
 }

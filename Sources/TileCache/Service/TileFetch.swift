@@ -31,9 +31,9 @@ public final class TileFetch: Sendable {
     /// Time of the request.
     public let since: MonotonicTime
     private let core: CacheCore
-    let id: FetchID
+    let id: InterestID
 
-    init(core: CacheCore, id: FetchID, outcome: Outcome?, since: Int64) {
+    init(core: CacheCore, id: InterestID, outcome: Outcome?, since: Int64) {
         self.core = core
         self.id = id
         self.outcome = outcome

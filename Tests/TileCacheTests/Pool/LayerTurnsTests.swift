@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test func plansAreDividedUpToTheLastNeededTile() {
-        func entry(_ layer: Int, _ column: Int, _ reason: PlanEntry.Reason = .demand) -> PlanEntry {
+        func entry(_ layer: Int, _ column: Int, _ reason: Rank = .demand) -> PlanEntry {
             PlanEntry(key: key(column, layer: layer), reason: reason)
         }
         func divided(_ entries: [PlanEntry]) -> Plan {
@@ -73,7 +73,7 @@ import Testing
         var tiles = 140
         /// When its tiles are needed, in milliseconds.
         var start: Int64 = 0
-        var reason = PlanEntry.Reason.demand
+        var reason = Rank.demand
     }
 
     /// Loads the tiles of layers under a virtual clock. The plan has all tiles of a layer one after the other, and is made
@@ -101,7 +101,7 @@ import Testing
         func plan() {
             var plan = Plan()
             // Pins come first.
-            for reason in [PlanEntry.Reason.pin, .demand] {
+            for reason in [Rank.pin, .demand] {
                 for number in layers.indices where layers[number].reason == reason && layers[number].start <= now {
                     plan.entries += keys(number).map { PlanEntry(key: $0, value: .infinity, reason: reason) }
                 }
@@ -160,9 +160,9 @@ import Testing
     }
 
     /// A request of a host, or a pin: one tile, behind or before all others.
-    @Test(arguments: [false, true], [PlanEntry.Reason.demand, .pin]) func oneTileComesSoon(
+    @Test(arguments: [false, true], [Rank.demand, .pin]) func oneTileComesSoon(
         isAsynchronous: Bool,
-        reason: PlanEntry.Reason
+        reason: Rank
     ) {
         let slow = Layer(milliseconds: 400, tiles: 40)
         let one = Layer(milliseconds: 4, tiles: 1, start: 300, reason: reason)

@@ -13,9 +13,9 @@ import Testing
         return small.pool.takeDemand()
     }
 
-    private func pin(_ column: Int) { _ = small.pool.pin(key(column)) }
+    private func pin(_ column: Int) { _ = small.pool.enter(key(column), for: .pin) }
 
-    private func unpin(_ column: Int) { small.pool.unpin(key(column)) }
+    private func unpin(_ column: Int) { small.pool.letGo(small.pool.table.find(key(column)), by: .pin) }
 
     private func trim(to tiles: Int) { small.pool.trim(toBytes: tiles * TilePool.tileBytes) }
 

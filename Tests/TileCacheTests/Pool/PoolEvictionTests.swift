@@ -43,8 +43,8 @@ import Testing
     }
 
     /// What a load takes once it is in flight, for its source or for scratch memory, evicts no more than its slot may.
-    @Test(arguments: [PlanEntry.Reason.prefetch, .margin, .fallback, .demand, .pin], [false, true])
-    func aLoadInFlightEvictsWhatItsReasonAllows(reason: PlanEntry.Reason, isAtRest: Bool) throws {
+    @Test(arguments: [Rank.prefetch, .margin, .fallback, .demand, .pin], [false, true])
+    func aLoadInFlightEvictsWhatItsReasonAllows(reason: Rank, isAtRest: Bool) throws {
         let small = TilePool(tiles: 4, byValue)
         small.load(0, 1, 2)
         var plan = Plan(entries: [PlanEntry(key: key(9), value: 2.5, reason: reason)])
@@ -65,8 +65,8 @@ import Testing
     }
 
     /// Between its landing and the next plan, needed tiles evict others, of more worth than tiles that were never needed.
-    @Test(arguments: [PlanEntry.Reason.prefetch, .margin, .fallback]) func whatLandsIsKeptUntilItIsValued(
-        reason: PlanEntry.Reason
+    @Test(arguments: [Rank.prefetch, .margin, .fallback]) func whatLandsIsKeptUntilItIsValued(
+        reason: Rank
     ) throws {
         let small = TilePool(tiles: 3, byValue)
         var needs = ViewNeeds()

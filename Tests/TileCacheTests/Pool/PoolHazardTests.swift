@@ -190,7 +190,7 @@ import Testing
     /// A trim keeps pinned tiles; a lower limit evicts them.
     @Test func pinnedTilesSurviveATrimButNotALowerLimit() {
         let small = TilePool(tiles: 4)
-        _ = small.pool.pin(key(1))
+        _ = small.pool.enter(key(1), for: .pin)
         small.load(0, 1, 2)
         small.pool.trim(toBytes: 0)
         #expect(small.resident == [1])
@@ -212,7 +212,7 @@ import Testing
         _ = small.pool.takeSupply()
         small.pool.finishDecommits(leaving)
         let supply = small.pool.takeSupply()
-        #expect(supply == .extra && !small.isOverLimit && small.committedBytes == 4 * TilePool.tileBytes)
+        #expect(supply == .prefetch && !small.isOverLimit && small.committedBytes == 4 * TilePool.tileBytes)
         small.load(20)
         #expect(small.resident.count == 4)
     }
@@ -225,7 +225,7 @@ import Testing
             let ticket = try #require(small.beginLoad())
             var needs = ViewNeeds()
             if wants & 1 > 0 { small.need([0], &needs) }
-            if wants & 2 > 0 { _ = small.pool.pin(key(0)) }
+            if wants & 2 > 0 { _ = small.pool.enter(key(0), for: .pin) }
             small.install(wants & 4 > 0 ? [small.demand(key(0))] : [])
             let isUnwanted = small.pool.isUnwanted(load: ticket.load)
             #expect(isUnwanted == (wants == 0), "\(wants)")
@@ -316,8 +316,8 @@ import Testing
         other.pool.setByteLimit(6 * TilePool.tileBytes)
         #expect(isCharged && other.isOverLimit)
         other.pool.note(-8 * TilePool.tileBytes, in: .stores)
-        let (hasRoom, supply) = (other.pool.charge(100, to: .views), other.pool.takeSupply())
-        #expect(hasRoom && supply == .extra && !other.isOverLimit)
+        let (hasRoom, supply) = (other.pool.charge(100, to: .demand), other.pool.takeSupply())
+        #expect(hasRoom && supply == .prefetch && !other.isOverLimit)
     }
 
     /// Tables that do not fit beside what may not be evicted evict nothing: more than two tiles, and
@@ -329,7 +329,7 @@ import Testing
             var needs = ViewNeeds()
             small.need(Array(0..<kept), &needs)
             for column in 0..<kept { small.load(column) }
-            while small.pool.availableBytes >= 4 * TilePool.tileBytes { _ = small.pool.charge(512, to: .views) }
+            while small.pool.availableBytes >= 4 * TilePool.tileBytes { _ = small.pool.charge(512, to: .demand) }
             small.load(40)
             small.load(41)
             let left = small.pool.availableBytes

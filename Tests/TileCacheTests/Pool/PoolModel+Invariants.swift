@@ -25,7 +25,7 @@ extension PoolModel {
         )
         let charged = views.reduce(0) { $0 + $1.charged }
         try require(
-            pool.ledger[.views] == charged * PoolState.bytesPerNeed,
+            pool.ledger[.demand] == charged * PoolState.bytesPerNeed,
             "views are charged otherwise than they say"
         )
         try require(views.allSatisfy { $0.tiles.count <= $0.charged }, "a view needs more than it is charged for")

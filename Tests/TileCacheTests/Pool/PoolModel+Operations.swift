@@ -230,7 +230,7 @@ extension PoolModel {
         let tile = pinnedKeys.count > 4 ? pinnedKeys.sorted(by: order)[0] : someKey()
         let isPin = !pinnedKeys.contains(tile)
         try perform("\(isPin ? "pinning" : "unpinning") \(tile.layer):\(tile.coordinate)") {
-            if isPin { _ = pool.pin(tile) } else { pool.unpin(tile) }
+            if isPin { _ = pool.enter(tile, for: .pin) } else { pool.letGo(pool.table.find(tile), by: .pin) }
             if !isPin { pinnedKeys.remove(tile) } else if pool.table.find(tile) != .none { pinnedKeys.insert(tile) }
         }
     }
@@ -257,7 +257,7 @@ extension PoolModel {
         for index in views.indices { try perform("closing view \(index)") { pool.clear(&views[index]) } }
         for tile in pinnedKeys {
             try perform("unpinning") {
-                pool.unpin(tile)
+                pool.letGo(pool.table.find(tile), by: .pin)
                 pinnedKeys.remove(tile)
             }
         }

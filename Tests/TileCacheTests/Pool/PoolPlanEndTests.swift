@@ -111,7 +111,7 @@ import Testing
             _ = small.pool.takeSupply()
             #expect(small.beginLoad() == nil)
             let (supply, refused) = (small.pool.takeSupply(), small.pool.queue.unmet.rank)
-            #expect(supply == nil && refused == .needed)
+            #expect(supply == nil && refused == .demand)
             #expect(small.decoded == [0, 1])
         }
     }
@@ -132,7 +132,7 @@ import Testing
             let before = small.pool.takeSupply()
             small.pool.finishDecommits(leaving)
             let (supply, refused) = (small.pool.takeSupply(), small.pool.queue.unmet.rank)
-            #expect(before == nil && (supply == .extra) == isLacking && (refused == .needed) == isLacking)
+            #expect(before == nil && (supply == .prefetch) == isLacking && (refused == .demand) == isLacking)
             small.install([small.demand(key(1))])
             small.end(try #require(small.beginLoad()))
             small.end(first)
@@ -172,7 +172,7 @@ import Testing
     @Test func pinsBeyondOnePlanAreLoadedAndLoadedAnew() {
         let small = TilePool(tiles: 400)
         let pins = (0..<300).map { key($0) }
-        for pin in pins { _ = small.pool.pin(pin) }
+        for pin in pins { _ = small.pool.enter(pin, for: .pin) }
         for _ in 0..<2 {
             var plans = 0
             let ofAPlan = small.pool.pinsToLoad.count

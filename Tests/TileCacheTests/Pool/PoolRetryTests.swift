@@ -245,8 +245,8 @@ import Testing
 
     /// A needed or pinned tile that lacks room beside its slot ended each plan: others that only need a slot waited for
     /// as long.
-    @Test(arguments: [PlanEntry.Reason.demand, .pin])
-    func whatOneTileLacksBesideItsSlotKeepsNoOtherWaiting(reason: PlanEntry.Reason) throws {
+    @Test(arguments: [Rank.demand, .pin])
+    func whatOneTileLacksBesideItsSlotKeepsNoOtherWaiting(reason: Rank) throws {
         let small = pool()
         var needs = ViewNeeds()
         small.load(0, 1)

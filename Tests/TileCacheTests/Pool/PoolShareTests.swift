@@ -154,7 +154,7 @@ import Testing
             small.demote(small.pool.beginDemotion(small.pool.table.find(key(column))))
         }
         let before = small.pool.unpinnedBytes
-        for tile in tiles { _ = small.pool.pin(tile) }
+        for tile in tiles { _ = small.pool.enter(tile, for: .pin) }
         let (unpinned, attainable) = (small.pool.unpinnedBytes, small.pool.attainableBytes(ofLayer: 0))
         #expect(before - unpinned == 3 * 1024 && attainable == unpinned)
         let needed = small.pool.bytes(toLoad: tiles + [key(9)], ofLayer: 0, within: .max)
@@ -163,7 +163,7 @@ import Testing
         #expect(small.beginLoad() == nil && small.decoded == [0, 1, 2])
         let (pinned, rest) = (small.pool.layers[0].pinnedBytes, small.pool.unpinnedBytes)
         #expect(pinned == 3 * TilePool.tileBytes && before - rest == pinned)
-        for tile in tiles { small.pool.unpin(tile) }
+        for tile in tiles { small.pool.letGo(small.pool.table.find(tile), by: .pin) }
         let after = small.pool.unpinnedBytes
         #expect(after == before)
     }

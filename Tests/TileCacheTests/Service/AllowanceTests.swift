@@ -11,7 +11,7 @@ import Testing
         return context
     }
 
-    private func entry(_ column: Int, _ reason: PlanEntry.Reason) -> PlanEntry {
+    private func entry(_ column: Int, _ reason: Rank) -> PlanEntry {
         PlanEntry(key: key(column), value: 1, reason: reason)
     }
 

@@ -41,23 +41,24 @@ import Testing
         let layer = try scene.cache.addLayer(source, pyramid: scene.pyramid)
         let ends = Ends()
         var fetches: [TileFetch] = []
-        func charged() -> Int { scene.cache.core.read { $0.pool.ledger[.views] } }
+        func charged() -> Int { scene.cache.core.read { $0.pool.ledger[.demand] } }
         for index in 0..<100 {
             fetches.append(
                 layer.fetch(scene.tile(index % 64, row: index / 64), on: queue) { ends.note($0) }
             )
         }
         // Until the first has ended; its handler is the next step or a later one.
-        while scene.cache.core.read({ $0.fetches.pending.count }) == 100 { try #require(scene.scheduler.runOne()) }
-        #expect(ends.all.isEmpty && charged() == 100 * Fetches.bytesPerFetch)
-        #expect(scene.cache.core.read { $0.fetches.count } == 100)
+        while scene.cache.core.read({ $0.interests.pending.count }) == 100 { try #require(scene.scheduler.runOne()) }
+        #expect(ends.all.isEmpty && charged() == 100 * Interests.bytesEach)
+        #expect(scene.cache.core.read { $0.interests.requestCount } == 100)
         // Cancelled after its end: its handler's turn still comes.
         let ended = try #require(
-            fetches.first { fetch in !fetch.isLoading && scene.cache.core.read { $0.fetches.pending[fetch.id] == nil } }
+            fetches.first { fetch in !fetch.isLoading && scene.cache.core.read { $0.interests.pending[fetch.id] == nil }
+            }
         )
-        #expect(ended.cancel() && !ended.cancel() && charged() == 100 * Fetches.bytesPerFetch)
+        #expect(ended.cancel() && !ended.cancel() && charged() == 100 * Interests.bytesEach)
         #expect(scene.scheduler.runAll(atMost: 20_000))
-        #expect(ends.all.count == 99 && charged() == 0 && scene.cache.core.read { $0.fetches.count } == 0)
+        #expect(ends.all.count == 99 && charged() == 0 && scene.cache.core.read { $0.interests.requestCount } == 0)
         withExtendedLifetime((fetches, ended)) {}
     }
 
@@ -66,11 +67,11 @@ import Testing
         let scene = try StillScene(tiles: 64)
         let layer = try scene.plainLayer()
         let order = Lock([Int]())
-        let fetches = (0..<Fetches.maximumCount).map { index in
+        let fetches = (0..<Interests.maximumCount).map { index in
             layer.fetch(scene.tile(3), on: queue) { _ in order.withLock { $0.append(index) } }
         }
         #expect(scene.scheduler.runAll(atMost: 20_000))
-        #expect(order.withLock { $0 } == Array(0..<Fetches.maximumCount))
+        #expect(order.withLock { $0 } == Array(0..<Interests.maximumCount))
         withExtendedLifetime(fetches) {}
     }
 
@@ -101,7 +102,7 @@ import Testing
         )
         #expect(scene.scheduler.runAll(atMost: 20_000))
         #expect(ends.all == ["pixels 0", "pixels 1", "removed"] && cancelled.withLock { $0 } == [false])
-        #expect(cache.core.read { $0.fetches.count == 0 && $0.pool.ledger[.views] == 0 && $0.isShutDown })
+        #expect(cache.core.read { $0.interests.requestCount == 0 && $0.pool.ledger[.demand] == 0 && $0.isShutDown })
     }
 
     /// During an invalidation an absence from before it is not known.

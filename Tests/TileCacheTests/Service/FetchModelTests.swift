@@ -129,8 +129,8 @@ import Testing
             let mayBeRemoved = scene.isShutDown || scene.removed.contains(record.layer)
             for end in all { #expect(end == right || (mayBeRemoved && end == "removed"), "\(place): \(end)") }
         }
-        #expect(scene.cache.core.read { $0.fetches.pending.isEmpty }, "seed \(seed)")
-        #expect(scene.cache.core.read { $0.pool.ledger[.views] == 0 }, "seed \(seed)")
+        #expect(scene.cache.core.read { $0.interests.pending.isEmpty }, "seed \(seed)")
+        #expect(scene.cache.core.read { $0.pool.ledger[.demand] == 0 }, "seed \(seed)")
         #expect(scene.cache.statistics.contradictions.isEmpty, "seed \(seed)")
     }
 }

@@ -110,14 +110,14 @@ import Testing
         #expect(late.cancel())
         scene.run()
         #expect(ends.all.isEmpty)
-        #expect(scene.cache.core.read { $0.fetches.pending.isEmpty && $0.pool.ledger[.views] == 0 })
+        #expect(scene.cache.core.read { $0.interests.pending.isEmpty && $0.pool.ledger[.demand] == 0 })
     }
 
     @Test func requestsBeyondTheMaximumAreRefused() throws {
         let scene = try StillScene(tiles: 4096)
         let layer = try scene.plainLayer()
         let ends = Ends()
-        let fetches = (0..<Fetches.maximumCount + 1).map { index in
+        let fetches = (0..<Interests.maximumCount + 1).map { index in
             layer.fetch(scene.tile(index % 64, row: index / 64 % 64), on: queue) { ends.note($0) }
         }
         #expect(fetches.dropLast().allSatisfy { $0.outcome == nil })
@@ -126,7 +126,7 @@ import Testing
         let again = layer.fetch(scene.tile(0), on: queue) { ends.note($0) }
         #expect(again.outcome == nil)
         #expect(scene.scheduler.runAll(atMost: 200_000))
-        #expect(ends.all.count == Fetches.maximumCount)
+        #expect(ends.all.count == Interests.maximumCount)
         withExtendedLifetime((fetches, again)) {}
     }
 

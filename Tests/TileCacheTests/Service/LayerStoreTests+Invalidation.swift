@@ -383,7 +383,7 @@ extension LayerStoreTests {
         cache.core.perform { state in
             var step = 1 << 20
             while step > 0 {
-                while state.pool.charge(step, to: .views) {}
+                while state.pool.charge(step, to: .demand) {}
                 step /= 2
             }
             _ = state.changeSaves { $0.add(save) }

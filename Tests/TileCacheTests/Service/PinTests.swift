@@ -201,14 +201,14 @@ import Testing
         #expect(steps.reaches { tiles.allSatisfy { layer.isResident($0) } })
         #expect(source.loads.count == 30 && source.loads.values.allSatisfy { $0 == 1 })
         #expect(pinned(cache).isEmpty)
-        #expect(steps.reaches { cache.core.lock.withLock { $0.asked.isEmpty && $0.pool.loads.count == 0 } })
+        #expect(steps.reaches { cache.core.lock.withLock { $0.interests.pending.isEmpty && $0.pool.loads.count == 0 } })
         // Evicted tiles are not loaded again.
         cache.trim(to: .bytes(0))
         #expect(steps.reaches { cache.core.lock.withLock { !$0.planning.isQueued && !$0.planning.isMaking } })
         #expect(source.loads.count == 30 && tiles.allSatisfy { !layer.isResident($0) })
         let figures = cache.statistics
         #expect(figures.prefetches.started == 30)
-        #expect(cache.core.lock.withLock { $0.pool.ledger[.views] } == 0)
+        #expect(cache.core.lock.withLock { $0.pool.ledger[.demand] } == 0)
     }
 
     /// A quarter of the limit, whatever the sizes of the tiles: pending small ones excluded all large ones.
@@ -228,7 +228,7 @@ import Testing
             layer.prefetch((0..<count).map { TileCoordinate(level: 4, column: $0 % 16, row: $0 / 16) })
         }
         let found = cache.core.lock.withLock { state in
-            layers.map { layer in state.asked.count { $0.key.layer == layer.id.index } }
+            layers.map { layer in state.interests.pending.values.count { $0.key.layer == layer.id.index } }
         }
         #expect(found == expected)
     }
@@ -261,11 +261,11 @@ import Testing
         let layer = try cache.addLayer(source, pyramid: try ServiceSetup.pyramid())
         let view = ServiceSetup.quiet(cache, [layer])
         let tiles = (0..<4000).map { TileCoordinate(level: 6, column: $0 % 64, row: $0 / 64) }
-        let bytes = { cache.core.lock.withLock { $0.pool.ledger[.views] } }
+        let bytes = { cache.core.lock.withLock { $0.pool.ledger[.demand] } }
         let before = bytes()
         layer.prefetch(tiles)
-        #expect(cache.core.lock.withLock { $0.asked.count } == 64)
-        #expect(bytes() - before == 64 * MemoryLayout<AskedTile>.stride)
+        #expect(cache.core.lock.withLock { $0.interests.count(of: .asked) } == 64)
+        #expect(bytes() - before == 64 * Interests.bytesEach)
         let first = try #require(source.taken(by: steps).first)
         let needed = TileCoordinate(level: 6, column: 40, row: 60)
         view.update(needing: [NeededTile(layer: layer.id, tile: needed)])
@@ -279,8 +279,8 @@ import Testing
         third.fail(.permanent)
         #expect(steps.reaches { cache.statistics.loads.failed == 1 })
         layer.prefetch([third.tile])
-        #expect(!cache.core.lock.withLock { $0.asked.contains { $0.key.coordinate == third.tile } })
+        #expect(!cache.core.lock.withLock { $0.interests.pending.values.contains { $0.key.coordinate == third.tile } })
         layer.remove()
-        #expect(cache.core.lock.withLock { $0.asked.isEmpty })
+        #expect(cache.core.lock.withLock { $0.interests.pending.isEmpty })
     }
 }

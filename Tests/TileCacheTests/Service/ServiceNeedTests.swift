@@ -78,7 +78,7 @@ import Testing
             let layer = view.model.layers[0]
             let needs = bytes(layer.needs.tiles) + bytes(layer.needs.entries) + bytes(layer.needs.missingSince)
             let drawn = bytes(contents.tiles) + bytes(contents.tokens) + bytes(contents.identities)
-            return (state.pool.ledger[.views], needs + bytes(layer.visible) + drawn)
+            return (state.pool.ledger[.demand], needs + bytes(layer.visible) + drawn)
         }
         let (charged, held) = try #require(lists)
         #expect(charged >= held && charged <= 3 * held)

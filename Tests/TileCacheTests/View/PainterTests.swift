@@ -100,7 +100,7 @@ import Testing
         let pyramid = try TilePyramid.powerOfTwo(worldWidth: 1024, worldHeight: 1024, tileSize: 64)
         let small = TilePool(tiles: 2)
         let overview = TileKey(layer: 0, TileCoordinate(level: 0, column: 0, row: 0))
-        _ = small.pool.pin(overview)
+        _ = small.pool.enter(overview, for: .pin)
         small.load(overview)
         var model = ViewModel(layers: [ViewLayer(id: LayerID(0), pyramid: pyramid)], selection: TileLevelSelection())
         let viewport = TileViewport(center: WorldPoint(x: 512, y: 512), width: 128, height: 128)

@@ -225,7 +225,7 @@ import Testing
         let scene = try Scene(views: 2, room: 60)
         let tiles = try ServiceSetup.pyramid().neededTiles(under: here, at: 6).map { TileKey(layer: 0, $0) }
         for tile in tiles.prefix(12) {
-            _ = scene.small.pool.pin(tile)
+            _ = scene.small.pool.enter(tile, for: .pin)
             scene.small.load(tile)
         }
         scene.setRoom(28 + 12)
