@@ -20,6 +20,7 @@ func newerCall(_ session: CallSession, _ bytes: inout Bytes) {
         var late: UnsafePointer<tilecache_late_tile>?
         var count = 0
         _ = tilecache_frame_get_late(session.frame(&bytes), MemoryLayout<tilecache_late_tile>.size, &late, &count)
+        _ = tilecache_view_set_layer_level_bias(view, session.layer(&bytes), bytes.number())
     }
 }
 
@@ -98,6 +99,9 @@ private func changeSlots(_ session: CallSession, _ bytes: inout Bytes) {
     figures.struct_size = MemoryLayout<tilecache_texture_statistics>.size
     _ = tilecache_texture_slots_get_statistics(session.slots, &figures)
     expect(figures.ahead_drawn <= figures.ahead_uploads, "\(figures.ahead_drawn) of \(figures.ahead_uploads)")
+    guard bytes.byte() % 8 == 1 else { return }
+    var layer = session.layer(&bytes)
+    _ = tilecache_texture_slots_set_layers(session.slots, session.cache, &layer, Int(bytes.byte() % 2))
 }
 
 /// A tile that may not exist.

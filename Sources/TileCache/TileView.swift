@@ -102,6 +102,24 @@ public final class TileView: Sendable {
         set { core.setLevelBias(newValue, ofView: id) }
     }
 
+    /// Octaves by which one layer's levels are coarser than the view's selection says, if more than ``levelBias``: 0 to
+    /// 8. Default: 0, as for layers that the view does not show.
+    public func levelBias(of layer: LayerID) -> Double {
+        core.read { state in state.views[id]?.model.layers.first { $0.id == layer }?.levelBias } ?? 0
+    }
+
+    /// Changes the level bias of one layer. The larger of it and ``levelBias`` applies.
+    ///
+    /// For texture slots of some layers only, so that they do not make the others coarser. Ends when the view does not
+    /// show the layer any more.
+    ///
+    /// - Parameters:
+    ///   - octaves: As ``levelBias``.
+    ///   - layer: A layer of the view; others are ignored.
+    public func setLevelBias(_ octaves: Double, of layer: LayerID) {
+        core.setLevelBias(octaves, of: layer, ofView: id)
+    }
+
     /// Rings of further tiles around what shows, loaded too, 0 to 8. Default: 0.
     ///
     /// Around the upright rectangle that bounds the viewport, which is larger than a rotated viewport.

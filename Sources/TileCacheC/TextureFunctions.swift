@@ -91,6 +91,24 @@ public func tileCacheTextureSlotsCreate(
 public func tileCacheTextureSlotsRelease(_ slots: OpaquePointer?) { _ = giveBack(slots, as: TextureSlotsHandle.self) }
 
 /// See `tilecache.h`.
+@c(tilecache_texture_slots_set_layers)
+public func tileCacheTextureSlotsSetLayers(
+    _ slots: OpaquePointer?,
+    _ cache: OpaquePointer?,
+    _ layers: UnsafePointer<tilecache_layer>?,
+    _ layerCount: Int
+) -> tilecache_status {
+    attempt(on: try slotsHandle(slots)) { handle throws(Failure) in
+        guard cache != nil else {
+            handle.slots.withLock { $0.layers = nil }
+            return
+        }
+        let named = try readLayers(layers, layerCount, atLeast: 0, cacheHandle(cache).record)
+        handle.slots.withLock { $0.layers = Set(named.map(\.id)) }
+    }
+}
+
+/// See `tilecache.h`.
 @c(tilecache_texture_slots_update)
 public func tileCacheTextureSlotsUpdate(
     _ slots: OpaquePointer?,

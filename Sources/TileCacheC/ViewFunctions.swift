@@ -112,7 +112,7 @@ public func tileCacheViewCreate(
 }
 
 /// Reads a caller's layers, each once.
-private func readLayers(
+func readLayers(
     _ layers: UnsafePointer<tilecache_layer>?,
     _ count: Int,
     atLeast least: Int,
@@ -279,6 +279,19 @@ public func tileCacheViewGetLevelBias(
     attempt(on: try viewHandle(view)) { handle throws(Failure) in
         guard let octaves else { throw .isNull("octaves") }
         octaves.pointee = handle.view.levelBias
+    }
+}
+
+/// See `tilecache.h`.
+@c(tilecache_view_set_layer_level_bias)
+public func tileCacheViewSetLayerLevelBias(
+    _ view: OpaquePointer?,
+    _ layer: tilecache_layer,
+    _ octaves: Double
+) -> tilecache_status {
+    attempt(on: try viewHandle(view)) { handle throws(Failure) in
+        guard octaves >= 0, octaves <= 8 else { throw .argument("octaves must be 0 to 8, not \(octaves)") }
+        handle.view.setLevelBias(octaves, of: try handle.record.layer(layer).id)
     }
 }
 

@@ -35,7 +35,8 @@ public struct TextureFrame: Sendable {
     /// The limit, or more while tiles on screen still have slots beyond a lowered limit.
     public let slotCount: Int
     /// Octaves by which the view should be coarser, 0 to 8: set ``TileCache/TileView/levelBias`` to it. A view whose
-    /// layers have several pixel formats takes the largest of its slots.
+    /// layers have several pixel formats takes the largest of its slots. Of slots for some ``TextureSlots/layers`` only,
+    /// set ``TileCache/TileView/setLevelBias(_:of:)`` of each instead.
     ///
     /// Larger than 0 if the view's tiles can exceed the slots. Depends on the sizes of view, tiles and slots, not on
     /// position and scale, so that levels do not flicker.

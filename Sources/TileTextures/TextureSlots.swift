@@ -2,7 +2,8 @@ public import TileCache
 
 /// Assigns a view's tiles to texture slots, and bounds the uploads of a frame.
 ///
-/// One value for each view and pixel format: it stores which tile is in which slot.
+/// One value for each view and pixel format: it stores which tile is in which slot. Layers with tiles of different sizes
+/// may have slots of their own (``layers``).
 /// The slots are the layers of an array texture, or the cells of an atlas (``TextureAtlas``). Each frame, a renderer
 /// passes the view's frame, copies the uploads, draws the placements and sets the view's level bias:
 ///
@@ -28,6 +29,19 @@ public struct TextureSlots: Sendable {
     private var upcoming: [UpcomingTile] = []
     private var upcomingVersion: FrameVersion?
 
+    /// Layers whose tiles get slots. Default: `nil`, all with the slots' pixel format.
+    ///
+    /// For a view whose layers have tiles of different sizes: one value for each size, so that small tiles do not take
+    /// large slots, nor one size's lack of slots makes the others coarser. The renderer then sets the bias of these
+    /// layers only (``TileCache/TileView/setLevelBias(_:of:)``) and draws the placements of all values in the order of
+    /// the view's layers. A change empties the slots of layers that are left out.
+    public var layers: Set<LayerID>? {
+        didSet {
+            guard let layers, layers != oldValue else { return }
+            core.remove { !layers.contains($0.layer) }
+        }
+    }
+
     /// Creates empty slots.
     ///
     /// - Throws: ``TileCacheError/invalidConfiguration(_:)`` if an option is out of its range.
@@ -47,7 +61,7 @@ public struct TextureSlots: Sendable {
             (upcomingVersion, upcoming) = (nil, [])
         }
         var screen = TextureScreen(
-            layers: frame.layers.filter { $0.format == core.options.format },
+            layers: frame.layers.filter { $0.format == core.options.format && layers?.contains($0.id) ?? true },
             viewport: frame.viewport,
             selection: frame.selection
         )

@@ -179,7 +179,29 @@ const char *check_textures(void) {
     EXPECT(count == 1 && placements[0].tile.identity.tile.level == 3);
     tilecache_frame_release(frame);
 
+    /* A layer's own bias, if it is larger. */
+    EXPECT_OK(tilecache_view_set_layer_level_bias(scene.view, scene.layer, 2));
+    EXPECT_ARGUMENT(tilecache_view_set_layer_level_bias(scene.view, 99, 2));
+    EXPECT_ARGUMENT(tilecache_view_set_layer_level_bias(scene.view, scene.layer, 8.5));
+    EXPECT_ARGUMENT(tilecache_view_set_layer_level_bias(scene.view, scene.layer, NAN));
+    frame = draw_until_sharp(&scene, 2, 6, 2);
+    EXPECT(frame != NULL);
+    EXPECT_OK(tilecache_frame_get_placements(frame, sizeof *placements, &placements, &count));
+    EXPECT(count == 1 && placements[0].tile.identity.tile.level == 2);
+    tilecache_frame_release(frame);
+
+    /* Slots of other layers, of this one, and of all. */
     tilecache_texture_statistics statistics = {.struct_size = sizeof statistics};
+    tilecache_layer twice[2] = {scene.layer, scene.layer};
+    EXPECT_ARGUMENT(tilecache_texture_slots_set_layers(slots, scene.cache, twice, 2));
+    EXPECT_ARGUMENT(tilecache_texture_slots_set_layers(slots, scene.cache, NULL, 1));
+    EXPECT_OK(tilecache_texture_slots_set_layers(slots, scene.cache, &scene.layer, 1));
+    EXPECT_OK(tilecache_texture_slots_get_statistics(slots, &statistics));
+    EXPECT(statistics.used_slots > 0);
+    EXPECT_OK(tilecache_texture_slots_set_layers(slots, scene.cache, NULL, 0));
+    EXPECT_OK(tilecache_texture_slots_get_statistics(slots, &statistics));
+    EXPECT(statistics.used_slots == 0);
+    EXPECT_OK(tilecache_texture_slots_set_layers(slots, NULL, NULL, 0));
     EXPECT_OK(tilecache_texture_slots_set_limit(slots, 4));
     EXPECT_OK(tilecache_texture_slots_get_statistics(slots, &statistics));
     EXPECT(statistics.frames == 4 && statistics.uploads >= 6 && statistics.peak_uploads == 2);

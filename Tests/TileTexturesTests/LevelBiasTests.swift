@@ -60,6 +60,29 @@ import Testing
         }
     }
 
+    /// By hand: at the finest scale of a level, a view of 1280 x 720 has 10 x 5.6 tiles of 256 pixels and 5 x 2.8 of 512,
+    /// and one more each way: 11 x 7 and 6 x 4. In 64 MiB there are 64 slots that both fit; half an octave later there are
+    /// 9 x 5 and 5 x 3. In slots of its own each layer has all of its tiles, in 19.25 and 24 MiB.
+    @Test func layersWithSlotsOfTheirOwnNeedNoBias() throws {
+        let layers = try [256, 512].enumerated().map { number, side in
+            let pyramid = try TilePyramid.powerOfTwo(worldWidth: 65_536, worldHeight: 65_536, tileSize: side)
+            return FrameLayer(id: LayerID(number), pyramid: pyramid, format: .rgba8)
+        }
+        let viewport = TextureScene.viewport(0, 0, 1280, 720)
+        func bias(_ layers: [FrameLayer], slots: Int) -> LevelBias {
+            var bias = LevelBias()
+            bias.update(viewport, TileLevelSelection(), layers, slots: slots)
+            return bias
+        }
+        let (common, map, overlay) = (
+            bias(layers, slots: 64), bias([layers[0]], slots: 77), bias([layers[1]], slots: 24)
+        )
+        #expect(common.value == 0.5 && common.neededSlots == 101)
+        #expect(map.value == 0 && map.neededSlots == 77)
+        #expect(overlay.value == 0 && overlay.neededSlots == 24)
+        #expect(bias([layers[0]], slots: 76).value > 0 && bias([layers[1]], slots: 23).value > 0)
+    }
+
     /// By hand: 10 x 5 tiles of 64 pixels, and one more each way. The scale is the finest of a level.
     @Test func theBiasIsTheLeast() throws {
         let pyramid = try TextureScene().pyramid

@@ -145,6 +145,50 @@ import Testing
         #expect(placed.count == 4 && placed.allSatisfy { $0.slotRectangle.maxX == 64 })
     }
 
+    /// A map with tiles of 64 pixels and an overlay of 128, each in slots of its own: every tile is in those of its size,
+    /// and the bias of the overlay's few slots leaves the map as it is. In slots for both the map is coarser.
+    @Test func layersHaveSlotsOfTheirOwn() throws {
+        let (cache, map, view, source) = try Self.setUp()
+        defer { cache.shutdown() }
+        let overlay = try cache.addLayer(
+            source,
+            pyramid: .powerOfTwo(worldWidth: 4096, worldHeight: 4096, tileSize: 128)
+        )
+        view.layers = [map, overlay]
+        let viewport = TextureScene.viewport(1100, 1100, 256, 256)
+        let wide = TextureScene.options(slots: 81)
+        var large = TextureScene.options(slots: 16)
+        (large.width, large.height) = (128, 128)
+        large.uploadBytes = .mebibytes(16)
+        var common = try TextureSlots(large)
+        #expect(common.update(try Self.sharpFrame(view, viewport)).levelBias > 0 && common.layers == nil)
+        var own = [try TextureSlots(wide), try TextureSlots(large)]
+        (own[0].layers, own[1].layers) = ([map.id], [overlay.id])
+        let frame = try Self.sharpFrame(view, viewport)
+        let steps = own.indices.map { own[$0].update(frame, of: view) }
+        for (step, layer) in zip(steps, [map, overlay]) {
+            #expect(step.uploads.allSatisfy { $0.tile.identity.layer == layer.id } && step.holeCount == 0)
+            #expect(
+                !step.placements.isEmpty && step.placements.allSatisfy { $0.identity.layer == layer.id && $0.isExact }
+            )
+            view.setLevelBias(step.levelBias, of: layer.id)
+        }
+        // At the finest scale of a level, 512 pixels across: nine tiles of 64, and five of 128 for 4 x 4 slots.
+        #expect(steps[0].levelBias == 0 && steps[0].neededSlots == 81)
+        #expect(steps[1].levelBias > 0 && steps[1].neededSlots == 25)
+        #expect(view.levelBias == 0 && view.levelBias(of: map.id) == 0 && view.levelBias(of: overlay.id) > 0)
+        view.setLevelBias(1, of: overlay.id)
+        let levels = try Self.sharpFrame(view, viewport).map { ($0.tile.identity.layer, $0.tile.identity.tile.level) }
+        #expect(levels.allSatisfy { $0.1 == ($0.0 == map.id ? 6 : 4) })
+        // A layer that is left out loses its slots.
+        own[1].layers = [map.id, overlay.id]
+        #expect(own[1].statistics.usedSlots > 0)
+        own[1].layers = []
+        #expect(own[1].statistics.usedSlots == 0 && own[1].update(frame).placements.isEmpty)
+        view.layers = [map]
+        #expect(view.levelBias(of: overlay.id) == 0)
+    }
+
     /// The coarsest tile over the screen comes first, then what the plan values. A lease is of the same pixels.
     @Test func expectedTilesCanBeLeased() throws {
         let (cache, layer, view, _) = try Self.setUp()

@@ -1115,6 +1115,19 @@ TILECACHE_API tilecache_status tilecache_view_set_level_bias(tilecache_view *vie
 /** Reads the octaves by which the view's levels are coarser than its options say. */
 TILECACHE_API tilecache_status tilecache_view_get_level_bias(const tilecache_view *view, double *octaves);
 
+/**
+ * Makes the levels of one layer coarser, by octaves, 0 to 8. The larger of this and tilecache_view_set_level_bias()
+ * applies. Default: 0.
+ *
+ * For texture slots of some layers only (tilecache_texture_slots_set_layers()), so that they do not make the others
+ * coarser. Ends when the view does not show the layer any more.
+ *
+ * @param layer ignored if the view does not show it.
+ * @return TILECACHE_ERROR_INVALID_ARGUMENT for a layer of another cache.
+ */
+TILECACHE_API tilecache_status tilecache_view_set_layer_level_bias(
+    tilecache_view *view, tilecache_layer layer, double octaves);
+
 /* ---------------------------------------------------------------------------------------------------------- Frames */
 
 /** A tile, or a part of one, and where to draw it. */
@@ -1305,7 +1318,8 @@ typedef struct tilecache_texture_options {
 TILECACHE_API tilecache_status tilecache_texture_options_init(tilecache_texture_options *options, size_t struct_size);
 
 /**
- * Creates empty texture slots: the layers of an array texture, or the cells of an atlas. One for each view and format.
+ * Creates empty texture slots: the layers of an array texture, or the cells of an atlas. One for each view and format,
+ * or several for different layers (tilecache_texture_slots_set_layers()).
  *
  * @param options NULL for the defaults.
  * @param slots receives the handle, to be released with tilecache_texture_slots_release().
@@ -1317,6 +1331,22 @@ TILECACHE_API tilecache_status tilecache_texture_slots_create(
 
 /** Releases texture slots. Their frames stay valid. */
 TILECACHE_API void tilecache_texture_slots_release(tilecache_texture_slots *slots);
+
+/**
+ * Sets the layers whose tiles get slots. Default: all with the slots' pixel format.
+ *
+ * For a view whose layers have tiles of different sizes: slots for each size, so that small tiles do not take large
+ * slots, nor one size's lack of slots makes the others coarser. The renderer then sets the bias of these layers only
+ * (tilecache_view_set_layer_level_bias()) and draws the placements of all slots in the order of the view's layers.
+ * Slots of layers that are left out are emptied.
+ *
+ * @param cache the layers' cache; NULL for all layers again.
+ * @param layers each once; may be NULL if there are none.
+ * @param layer_count 0 or more.
+ * @return TILECACHE_ERROR_INVALID_ARGUMENT for layers of another cache.
+ */
+TILECACHE_API tilecache_status tilecache_texture_slots_set_layers(
+    tilecache_texture_slots *slots, const tilecache_cache *cache, const tilecache_layer *layers, size_t layer_count);
 
 /**
  * Decides the uploads and placements of a frame.
@@ -1418,8 +1448,9 @@ typedef struct tilecache_texture_frame_info {
     int32_t slot_count;
     /** Slots with which the view would need no bias, wherever it is. */
     int32_t needed_slots;
-    /** Octaves for tilecache_view_set_level_bias(); the largest, if the view has slots for several formats. Larger than
-     *  0 if the view's tiles can exceed the slots. */
+    /** Octaves for tilecache_view_set_level_bias(); the largest, if the view has slots for several formats. Of slots for
+     *  some layers only, octaves for tilecache_view_set_layer_level_bias() of each. Larger than 0 if the view's tiles can
+     *  exceed the slots. */
     double level_bias;
     /** Needed tiles that are ready in the cache and wait for an upload. */
     int32_t waiting_tile_count;

@@ -4,6 +4,8 @@ struct ViewSnapshot: Sendable {
         var id: LayerID
         var layer: Int { id.index }
         var pyramid: TilePyramid
+        /// How the view chooses the layer's levels, with their bias.
+        var selection = TileLevelSelection()
         var level: Int
         var needed: [TileKey]
         /// Whether the renderer lists the needed tiles itself, so that nothing can be predicted.
@@ -19,7 +21,6 @@ struct ViewSnapshot: Sendable {
 
     var viewport: TileViewport?
     var destination: ViewportDestination?
-    var selection: TileLevelSelection
     /// Rings of tiles around what shows that the host wants too.
     var margin = 0
     var layers: [Layer]
@@ -161,7 +162,7 @@ struct Planner: Sendable {
                 needed: layer.needed,
                 destination: view.destination,
                 destinationLevel: layer.destinationLevel,
-                selection: view.selection
+                selection: layer.selection
             )
         }
         let layerContext = context.with(allowance, ofLayer: layer.layer, policies: count)
@@ -295,7 +296,7 @@ extension Plan {
             let scale = destination.viewport.scale
             let level =
                 layer.destinationLevel
-                ?? view.selection.level(for: scale, in: layer.pyramid, previous: layer.level)
+                ?? layer.selection.level(for: scale, in: layer.pyramid, previous: layer.level)
             let hasFallback = level - 2 >= context.firstLoadedLevel(ofLayer: layer.layer)
             for level in hasFallback ? [level - 2, level] : [level] {
                 for tile in layer.pyramid.neededTiles(under: destination.viewport, at: level) {

@@ -1,9 +1,9 @@
 /// Interface of a view for renderers with texture slots.
 extension CacheCore {
-    func setLevelBias(_ bias: Double, ofView id: Int) {
+    func setLevelBias(_ bias: Double, of layer: LayerID? = nil, ofView id: Int) {
         guard !isForked else { return }
         let now = MonotonicTime.bounded(clock())
-        perform { $0.setLevelBias(bias, ofView: id, now: now) }
+        perform { $0.setLevelBias(bias, of: layer, ofView: id, now: now) }
     }
 
     /// Resident tiles that a view may draw soon. `nil` if they are those of the given version.

@@ -40,10 +40,10 @@ extension CoreState {
         pool.noteDemand()
     }
 
-    mutating func setLevelBias(_ bias: Double, ofView place: Int, now: Int64) {
+    mutating func setLevelBias(_ bias: Double, of layer: LayerID?, ofView place: Int, now: Int64) {
         guard !isShutDown else { return }
         let isChanged = withView(place) { view, state in
-            view.model.setLevelBias(bias, now: now, pool: &state.pool)
+            view.model.setLevelBias(bias, of: layer, now: now, pool: &state.pool)
         }
         if isChanged == true { pool.noteDemand() }
     }

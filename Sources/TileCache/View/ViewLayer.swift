@@ -17,6 +17,8 @@ struct ViewLayer: Sendable {
     let id: LayerID
     var layer: Int { id.index }
     let pyramid: TilePyramid
+    /// Octaves by which the layer is coarser than the view's selection says, if more than the view's own.
+    var levelBias = 0.0
     var needs = ViewNeeds()
     /// State of the pool after the last frame's touches.
     var touched = TouchMark()

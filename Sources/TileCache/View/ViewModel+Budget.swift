@@ -35,7 +35,7 @@ extension ViewModel {
 
     /// Bytes of a layer's tiles at the level that a viewport asks for.
     private func askedBytes(of layer: ViewLayer, under viewport: TileViewport, _ pool: borrowing PoolState) -> Int {
-        let level = selection.level(for: viewport.scale, in: layer.pyramid, previous: layer.needs.level)
+        let level = selection(of: layer).level(for: viewport.scale, in: layer.pyramid, previous: layer.needs.level)
         let cover = ViewportCover(pyramid: layer.pyramid, viewport: viewport, levelIndex: level)
         return cover.tileCount * pool.slotBytes(ofLayer: layer.layer)
     }
@@ -69,7 +69,7 @@ extension ViewModel {
     ) -> ViewportCover {
         let (layer, pyramid, previous) = (layers[index].layer, layers[index].pyramid, layers[index].needs.level)
         let gaveWay = layers[index].gaveWay
-        var level = selection.level(for: viewport.scale, in: pyramid, previous: previous)
+        var level = selection(of: layers[index]).level(for: viewport.scale, in: pyramid, previous: previous)
         (layers[index].askedLevel, layers[index].gaveWay) = (level, false)
         let budget = budget(ofLayer: layer, share: share, pool)
         while true {
@@ -100,7 +100,7 @@ extension ViewModel {
     ) -> Int? {
         guard let viewport else { return nil }
         let most = budget(ofLayer: layer.layer, share: share, pool) / pool.slotBytes(ofLayer: layer.layer)
-        var level = selection.level(for: viewport.scale, in: layer.pyramid, previous: layer.needs.level)
+        var level = selection(of: layer).level(for: viewport.scale, in: layer.pyramid, previous: layer.needs.level)
         while level > 0,
             ViewportCover(pyramid: layer.pyramid, viewport: viewport, levelIndex: level).tileCount > most
         {

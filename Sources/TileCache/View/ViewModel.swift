@@ -1,8 +1,6 @@
 /// State and decisions of a view, without lock or clock.
 struct ViewModel: Sendable {
     var layers: [ViewLayer]
-    /// How levels are chosen, with the level bias.
-    private(set) var selection: TileLevelSelection
     /// How levels are chosen, without the level bias.
     let baseSelection: TileLevelSelection
     /// Octaves by which the view is coarser than its selection says.
@@ -39,7 +37,6 @@ struct ViewModel: Sendable {
 
     init(layers: [ViewLayer], selection: TileLevelSelection, fitsBudget: Bool = false) {
         self.layers = layers
-        self.selection = selection
         baseSelection = selection
         self.fitsBudget = fitsBudget
     }
@@ -150,14 +147,30 @@ struct ViewModel: Sendable {
     }
 
     /// Changes the level bias, and with it the levels. Returns whether the bias was another one before.
-    mutating func setLevelBias(_ bias: Double, now: Int64, pool: inout PoolState) -> Bool {
+    ///
+    /// - Parameter layer: Default: `nil`, the bias of all layers, of which each has the larger of this and its own.
+    mutating func setLevelBias(
+        _ bias: Double,
+        of layer: LayerID? = nil,
+        now: Int64,
+        pool: inout PoolState
+    ) -> Bool {
         let bias = bias.isNaN ? 0 : min(max(bias, 0), 8)
-        guard bias != levelBias else { return false }
-        levelBias = bias
-        selection = TileLevelSelection(bias: baseSelection.bias + bias, hysteresis: baseSelection.hysteresis)
+        let place = layers.firstIndex { $0.id == layer }
+        guard layer == nil || place != nil else { return false }
+        guard bias != (place.map { layers[$0].levelBias } ?? levelBias) else { return false }
+        if let place { layers[place].levelBias = bias } else { levelBias = bias }
         lastMoved = now
         chooseAgain(now: now, pool: &pool)
         return true
+    }
+
+    /// How the levels of a layer are chosen, with the level bias.
+    func selection(of layer: ViewLayer) -> TileLevelSelection {
+        TileLevelSelection(
+            bias: baseSelection.bias + max(levelBias, layer.levelBias),
+            hysteresis: baseSelection.hysteresis
+        )
     }
 
     /// Marks needed tiles as stale that have expired; returns when the next one expires.
@@ -327,12 +340,12 @@ struct ViewModel: Sendable {
         return ViewSnapshot(
             viewport: viewport,
             destination: destination,
-            selection: selection,
             margin: margin,
             layers: layers.map {
                 ViewSnapshot.Layer(
                     id: $0.id,
                     pyramid: $0.pyramid,
+                    selection: selection(of: $0),
                     level: $0.needs.level,
                     needed: $0.needs.tiles,
                     hasOwnList: $0.hasOwnList,

@@ -157,7 +157,7 @@ import Testing
             hasOwnList: false,
             observations: []
         )
-        let snapshot = ViewSnapshot(viewport: viewport, selection: TileLevelSelection(), margin: 1, layers: [shown])
+        let snapshot = ViewSnapshot(viewport: viewport, margin: 1, layers: [shown])
         var planner = Planner()
         let plan = planner.makePlan(of: [(id: 0, snapshot: snapshot)], context: .empty())
         #expect(plan.entries.map(\.key.coordinate.row) == [1, 2, 0, 3])

@@ -25,11 +25,11 @@ import Testing
                 viewport: viewport(50_000),
                 time: MonotonicTime(nanoseconds: 1_000_000_000)
             ),
-            selection: selection,
             layers: [
                 .init(
                     id: LayerID(0),
                     pyramid: pyramid,
+                    selection: selection,
                     level: level,
                     needed: [],
                     hasOwnList: false,

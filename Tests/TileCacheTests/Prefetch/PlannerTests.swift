@@ -35,7 +35,7 @@ import Testing
                 observations: hasMoved ? [frame] : []
             )
         }
-        return (id, ViewSnapshot(viewport: viewport, selection: TileLevelSelection(), layers: layers))
+        return (id, ViewSnapshot(viewport: viewport, layers: layers))
     }
 
     /// Wishes of several views or layers are in one order, equal ones in that of the views. One policy's keep their own.

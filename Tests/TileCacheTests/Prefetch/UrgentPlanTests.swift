@@ -13,7 +13,6 @@ import Testing
             let frame = FrameObservation(time: time, viewport: viewport, level: 8, needed: needed, pyramid: pyramid)
             return ViewSnapshot(
                 viewport: viewport,
-                selection: TileLevelSelection(),
                 layers: [
                     .init(
                         id: LayerID(0),

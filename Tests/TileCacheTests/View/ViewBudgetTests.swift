@@ -107,7 +107,11 @@ import Testing
             var asked: [Int] = []
             for layer in views[view].indices {
                 let (pyramid, previous) = (model.layers[layer].pyramid, views[view][layer].level)
-                let level = model.selection.level(for: viewport.scale, in: pyramid, previous: previous)
+                let level = model.selection(of: model.layers[0]).level(
+                    for: viewport.scale,
+                    in: pyramid,
+                    previous: previous
+                )
                 asked.append(needed(of: layer, level).count * pool.slotBytes(ofLayer: layer))
                 views[view][layer].least = needed(of: layer, 0).count * pool.slotBytes(ofLayer: layer)
             }
@@ -127,7 +131,11 @@ import Testing
                 let isAlone = claims.count == views[view].count { $0.least > 0 }
                 let rest = max(pool.unpinnedBytes - claims.reduce(0) { $0 + $1.least }, 0)
                 let part = views[view][layer].least + (claims.isEmpty ? 0 : rest / claims.count)
-                var level = model.selection.level(for: viewport.scale, in: pyramid, previous: before.level)
+                var level = model.selection(of: model.layers[0]).level(
+                    for: viewport.scale,
+                    in: pyramid,
+                    previous: before.level
+                )
                 views[view][layer].gaveWay = false
                 while level > 0 {
                     let own = tiles(level)

@@ -250,6 +250,37 @@ import Testing
         #expect(levels == [6, 5, 5, 6, 6, 0, 0] && view.levelBias == 8)
     }
 
+    /// The larger of a layer's own bias and the view's applies. Layers that the view does not show have none.
+    @Test func aLayersBiasIsItsOwn() throws {
+        let small = TilePool(tiles: 100)
+        let other = LayerID(small.pool.addLayer(tileBytes: TilePool.tileBytes))
+        let pyramid = try ServiceSetup.pyramid()
+        var view = try model()
+        _ = view.update(ServiceSetup.viewport(900, 900), now: 0, pool: &small.pool)
+        let own = view.layers[0].id
+        view.setLayers([own, other].map { (id: $0, pyramid: pyramid) }, now: 0, pool: &small.pool)
+        var levels: [[Int]] = []
+        func set(_ bias: Double, of layer: LayerID? = nil, changes: Bool = true) {
+            #expect(view.setLevelBias(bias, of: layer, now: 1, pool: &small.pool) == changes)
+            levels.append(view.layers.map(\.needs.level))
+        }
+        set(1, of: other)
+        set(1, of: other, changes: false)
+        set(2)
+        set(3, of: own)
+        set(0)
+        set(-1, of: other)
+        set(4, of: LayerID(99), changes: false)
+        #expect(levels == [[6, 5], [6, 5], [4, 4], [3, 4], [3, 5], [3, 6], [3, 6]])
+        // A plan chooses levels in the same way.
+        let snapshot = view.takeSnapshot(at: 2, small.pool)
+        #expect(snapshot.layers.map(\.selection.bias) == [3, 0])
+        for layers in [[other], [own, other]] {
+            view.setLayers(layers.map { (id: $0, pyramid: pyramid) }, now: 2, pool: &small.pool)
+        }
+        #expect(view.layers.map(\.levelBias) == [0, 0])
+    }
+
     /// Tiles without an entry are looked up once memory is available. The view is then complete.
     @Test func aViewIsTruncatedUntilThereIsMemory() throws {
         let small = TilePool(tiles: 16) { $0.grantsBookkeeping = false }
