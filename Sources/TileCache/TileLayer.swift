@@ -25,6 +25,9 @@ public struct TileLayer: Hashable, Sendable {
     /// its tile's memory until it does. Ignored if the layer was removed already.
     public func remove() { core.removeLayer(id) }
 
+    /// World and levels of the layer: their sizes, resolutions and tiles. `nil` once the layer is removed.
+    public var pyramid: TilePyramid? { core.read { $0.record(of: id)?.pyramid } }
+
     /// Invalidates tiles that have changed at their source.
     ///
     /// Pixels of loads that began earlier are discarded. The old pixels are drawn, marked stale, until new ones arrive.

@@ -789,6 +789,62 @@ TILECACHE_API tilecache_status tilecache_add_layer(
     const tilecache_layer_options *options,
     tilecache_layer *layer);
 
+/** The world of a layer, and how many levels it has. */
+typedef struct tilecache_layer_info {
+    size_t struct_size;
+    /** World size in world pixels. */
+    double world_width, world_height;
+    /** Part of the world that has tiles, in world pixels; all of it if nothing else is known. */
+    tilecache_rectangle contents;
+    /** Number of levels, 1 to 64. Level 0 is the coarsest. */
+    int64_t level_count;
+    /** Whether the world repeats horizontally. */
+    int32_t wraps_x;
+    int32_t reserved;
+} tilecache_layer_info;
+
+/**
+ * Reads the world of a layer, whoever has added it. Set `info->struct_size` first.
+ *
+ * The whole world is in a viewport with its middle as the centre and a scale of the smaller quotient of screen and world
+ * size.
+ */
+TILECACHE_API tilecache_status tilecache_get_layer_info(
+    const tilecache_cache *cache, tilecache_layer layer, tilecache_layer_info *info);
+
+/**
+ * Size, resolution and tiles of one level of a layer.
+ *
+ * With `side_x = tile_width * world_pixels_per_pixel`, and the same of `tile_height` for y, the tile (column, row) shows
+ * the world from `origin_x + column * side_x` to `origin_x + (column + 1) * side_x`, cut at the edges of the world. The
+ * last column and row reach to the world's edge if less than one of their pixels would be missing there.
+ */
+typedef struct tilecache_level_info {
+    size_t struct_size;
+    /** Size of the level in its own pixels. */
+    int64_t width, height;
+    /** Size of a tile in pixels, without its border. */
+    int64_t tile_width, tile_height;
+    /** Pixels around each tile that are not drawn. */
+    int64_t border;
+    /** Number of columns and rows; the last ones may be cut. */
+    int64_t columns, rows;
+    /** World pixels a side that one pixel covers; 1 at full resolution. At a scale, a view without a bias draws the
+     *  coarsest level whose product of this and the scale is 1 or less; the finest, if there is none. */
+    double world_pixels_per_pixel;
+    /** World coordinates of the top left corner of tile (0, 0). */
+    double origin_x, origin_y;
+} tilecache_level_info;
+
+/**
+ * Reads one level of a layer, whoever has added it. Set `info->struct_size` first.
+ *
+ * @param level from 0, the coarsest.
+ * @return TILECACHE_ERROR_INVALID_ARGUMENT if the level is not below tilecache_layer_info.level_count.
+ */
+TILECACHE_API tilecache_status tilecache_get_level_info(
+    const tilecache_cache *cache, tilecache_layer layer, int64_t level, tilecache_level_info *info);
+
 /**
  * Invalidates tiles that have changed at their source.
  *
@@ -966,6 +1022,32 @@ typedef struct tilecache_viewport {
 
 /** Fills in the defaults; centre and size remain to be set. Errors as tilecache_configuration_init(). */
 TILECACHE_API tilecache_status tilecache_viewport_init(tilecache_viewport *viewport, size_t struct_size);
+
+/**
+ * Converts a world point to its position on the screen, which may be outside of it.
+ *
+ * With `dx = world_x - center_x`, `dy = world_y - center_y` and the rotation r, x is
+ * `width / 2 + (dx * cos r + dy * sin r) * scale` and y is `height / 2 + (dy * cos r - dx * sin r) * scale`.
+ *
+ * @param world_x, world_y in world pixels; on a wrapping world, in the copy whose position is wanted.
+ * @param x, y receive screen pixels from the top left corner of the screen.
+ * @return TILECACHE_ERROR_INVALID_ARGUMENT for a viewport that cannot be drawn, or a point that is not finite.
+ */
+TILECACHE_API tilecache_status tilecache_viewport_get_screen_point(
+    const tilecache_viewport *viewport, double world_x, double world_y, double *x, double *y);
+
+/**
+ * Converts a position on the screen to the world point there, the inverse of tilecache_viewport_get_screen_point().
+ *
+ * With `dx = (x - width / 2) / scale`, `dy = (y - height / 2) / scale` and the rotation r, world_x is
+ * `center_x + dx * cos r - dy * sin r` and world_y is `center_y + dx * sin r + dy * cos r`.
+ *
+ * @param x, y screen pixels from the top left corner of the screen; may be outside of it.
+ * @param world_x, world_y receive world pixels; on a wrapping world, of the copy that is drawn there.
+ * @return As tilecache_viewport_get_screen_point().
+ */
+TILECACHE_API tilecache_status tilecache_viewport_get_world_point(
+    const tilecache_viewport *viewport, double x, double y, double *world_x, double *world_y);
 
 /** How a view chooses levels, and the decompression budget of its frames. */
 typedef struct tilecache_view_options {

@@ -18,6 +18,7 @@ const char *check_null_arguments(void);
 const char *check_configuration(void);
 const char *check_layers(void);
 const char *check_pyramids(void);
+const char *check_geometry(void);
 const char *check_frames(void);
 const char *check_textures(void);
 const char *check_outcomes(void);
