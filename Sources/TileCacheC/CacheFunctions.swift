@@ -10,6 +10,9 @@ package final class CacheRecord: Sendable {
         /// Layers, and those being added.
         var reservedLayers = 0
         var isShutDown = false
+        /// What ends work that a shutdown must not wait for, by its own numbers.
+        var endings: [Int: @Sendable () -> Void] = [:]
+        var nextEnding = 0
     }
 
     private let state = Lock(State())
@@ -38,7 +41,8 @@ package final class CacheRecord: Sendable {
             let number = tilecache_layer(layer.id)
             state.withLock {
                 $0.layers[number] = layer
-                $0.sources[number] = source
+                // Opened meanwhile: `releaseSources` may be over.
+                $0.sources[number] = $0.isShutDown ? nil : source
             }
             return number
         } catch {
@@ -81,7 +85,26 @@ package final class CacheRecord: Sendable {
         withExtendedLifetime(sources) {}
     }
 
-    func noteShutdown() { state.withLock { $0.isShutDown = true } }
+    func noteShutdown() {
+        let endings = state.withLock { state in
+            state.isShutDown = true
+            return state.endings.values
+        }
+        for end in endings { end() }
+    }
+
+    /// Calls a function when the cache is shut down, perhaps at once. Returns a number for ``forgetEnding(_:)``.
+    package func atShutdown(_ end: @escaping @Sendable () -> Void) -> Int {
+        let (number, isShutDown) = state.withLock { state in
+            defer { state.nextEnding += 1 }
+            state.endings[state.nextEnding] = end
+            return (state.nextEnding, state.isShutDown)
+        }
+        if isShutDown { end() }
+        return number
+    }
+
+    package func forgetEnding(_ number: Int) { _ = state.withLock { $0.endings.removeValue(forKey: number) } }
 
     package func checkIsRunning() throws(Failure) {
         if state.withLock({ $0.isShutDown }) { throw Failure(.isShutDown) }

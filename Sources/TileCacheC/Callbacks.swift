@@ -1,16 +1,16 @@
-internal import CTileCache
+package import CTileCache
 internal import Synchronization
 
 /// A caller's context pointer and its destroy function. Called once, when the last reference is released.
 ///
 /// `@unchecked Sendable`: the pointer is never dereferenced here, and the interface documents that callbacks come from
 /// any thread.
-final class CallbackContext: @unchecked Sendable {
-    let pointer: UnsafeMutableRawPointer?
+package final class CallbackContext: @unchecked Sendable {
+    package let pointer: UnsafeMutableRawPointer?
     private let destroy: tilecache_function?
     private let isArmed = Atomic(true)
 
-    init(_ pointer: UnsafeMutableRawPointer?, destroy: tilecache_function?) {
+    package init(_ pointer: UnsafeMutableRawPointer?, destroy: tilecache_function?) {
         self.pointer = pointer
         self.destroy = destroy
     }

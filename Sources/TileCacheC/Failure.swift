@@ -75,7 +75,7 @@ package func library<Result>(_ body: () throws(TileCacheError) -> Result) throws
 }
 
 /// Returns the object behind a handle.
-func object<Object: AnyObject>(
+package func object<Object: AnyObject>(
     _ handle: OpaquePointer?,
     as type: Object.Type,
     _ name: String
@@ -96,6 +96,6 @@ package func makeHandle<Object: AnyObject>(_ object: Object) -> OpaquePointer {
 }
 
 /// Ends a handle and returns what it owned; `nil` for NULL.
-func giveBack<Object: AnyObject>(_ handle: OpaquePointer?, as type: Object.Type) -> Object? {
+package func giveBack<Object: AnyObject>(_ handle: OpaquePointer?, as type: Object.Type) -> Object? {
     handle.map { Unmanaged<Object>.fromOpaque(UnsafeRawPointer($0)).takeRetainedValue() }
 }

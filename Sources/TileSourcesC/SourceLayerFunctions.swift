@@ -81,6 +81,52 @@ public func tileCacheSourceLayerOptionsInit(
     initialize(options, size: structSize, "options")
 }
 
+/// What a program asks for with an address, checked before anything is opened.
+struct NewSourceLayer: Sendable {
+    let place: TileSourceAddress
+    let pixels: TileSourceOptions
+    let http: HTTPTileOptions
+    private let stores: [any TileStore]
+    private let profile: PrefetchProfile?
+
+    init(
+        _ address: UnsafePointer<CChar>?,
+        _ options: UnsafePointer<tilecache_source_layer_options>?
+    ) throws(Failure) {
+        guard let address else { throw .isNull("address") }
+        let fields = try readOrDefaults(options, "options")
+        pixels = try fields.pixels()
+        // A repaired path would be that of another file.
+        guard let text = String(validatingCString: address) else { throw .invalidSource("address must be UTF-8") }
+        guard let place = TileSourceAddress(text) else {
+            throw .invalidSource("address must be \(TileSourceAddress.forms), not '\(text.withoutPasswords)'")
+        }
+        self.place = place
+        http = try fields.http(for: place)
+        stores = try storeList(fields.stores, count: fields.store_count)
+        profile = try optionalProfile(fields.profile)
+    }
+
+    func open(_ progress: (Double) -> Bool = { _ in true }) throws(TileSourceError) -> any PyramidTileSource {
+        try place.open(pixels, http: http, progress: progress)
+    }
+
+    func add(_ source: any PyramidTileSource, to handle: CacheHandle) throws(Failure) -> tilecache_layer {
+        try handle.record.addLayer(source: source) { () throws(Failure) in
+            try library { () throws(TileCacheError) in
+                try source.addLayer(to: handle.cache, stores: stores, profile: profile)
+            }
+        }
+    }
+}
+
+/// Opens a source and translates its error to this interface.
+func opened(
+    _ open: () throws(TileSourceError) -> any PyramidTileSource
+) throws(Failure) -> any PyramidTileSource {
+    do throws(TileSourceError) { return try open() } catch { throw .invalidSource(error.description) }
+}
+
 /// See `tilecache_sources.h`.
 @c(tilecache_add_source_layer)
 public func tileCacheAddSourceLayer(
@@ -91,30 +137,10 @@ public func tileCacheAddSourceLayer(
 ) -> tilecache_status {
     attempt { () throws(Failure) in
         let handle = try cacheHandle(cache)
-        guard let address else { throw .isNull("address") }
+        let new = try NewSourceLayer(address, options)
         guard let layer else { throw .isNull("layer") }
-        let fields = try readOrDefaults(options, "options")
-        let pixels = try fields.pixels()
-        // A repaired path would be that of another file.
-        guard let text = String(validatingCString: address) else { throw .invalidSource("address must be UTF-8") }
-        guard let place = TileSourceAddress(text) else {
-            throw .invalidSource("address must be \(TileSourceAddress.forms), not '\(text.withoutPasswords)'")
-        }
-        let http = try fields.http(for: place)
-        let stores = try storeList(fields.stores, count: fields.store_count)
-        let profile = try optionalProfile(fields.profile)
         try handle.record.checkIsRunning()
-        let source: any PyramidTileSource
-        do throws(TileSourceError) {
-            source = try place.open(pixels, http: http)
-        } catch {
-            throw .invalidSource(error.description)
-        }
-        layer.pointee = try handle.record.addLayer(source: source) { () throws(Failure) in
-            try library { () throws(TileCacheError) in
-                try source.addLayer(to: handle.cache, stores: stores, profile: profile)
-            }
-        }
+        layer.pointee = try new.add(opened { () throws(TileSourceError) in try new.open() }, to: handle)
     }
 }
 

@@ -148,6 +148,7 @@ static const c_check_entry checks[] = {
     {"source layers", check_source_layers}, {"source addresses", check_source_addresses},
     {"store addresses", check_store_addresses}, {"stores", check_stores},
     {"closed stores", check_closed_stores}, {"freshness", check_freshness},
+    {"openings", check_openings},
 #endif
 };
 

@@ -15,6 +15,9 @@
 extern "C" {
 #endif
 
+/** An opening of tiles by their address, on a thread of the library. */
+typedef struct tilecache_opening tilecache_opening;
+
 /** How the tiles of an address are read. tilecache_source_layer_options_init() fills in the defaults. */
 typedef struct tilecache_source_layer_options {
     size_t struct_size;
@@ -54,7 +57,7 @@ TILECACHE_API tilecache_status tilecache_source_layer_options_init(
  * Opens tiles by their address and adds them as a layer with their own pyramid.
  *
  * Blocks while files are opened, and for about a minute if a server does not answer; an image is decoded and cut before
- * this returns.
+ * this returns. tilecache_open_source_layer() does the same on another thread.
  *
  * @param address UTF-8: mbtiles:FILE (rows from the top: mbtiles:FILE#rows=top), pmtiles:FILE or pmtiles:URL, tiff:FILE
  *        or tiff:URL, iiif:URL, wmts:URL, xyz:DIR, tms:DIR, zyx:DIR (each of the three with @2x before the colon),
@@ -70,6 +73,51 @@ TILECACHE_API tilecache_status tilecache_add_source_layer(
     const char *address,
     const tilecache_source_layer_options *options,
     tilecache_layer *layer);
+
+/**
+ * Receives the end of an opening.
+ *
+ * @param status TILECACHE_OK, or the error that tilecache_add_source_layer() would have returned; tilecache_last_error()
+ *        then describes it during this call. TILECACHE_ERROR_SHUT_DOWN if the cache was shut down or destroyed.
+ * @param layer number of the new layer, for all functions of tilecache.h; -1 after an error.
+ */
+typedef void (*tilecache_opening_function)(void *context, tilecache_status status, tilecache_layer layer);
+
+/**
+ * Opens tiles by their address on a thread of the library, and adds them as a layer with their own pyramid.
+ *
+ * As tilecache_add_source_layer(), for programs whose own thread must not wait. `address` and `options` are read before
+ * this returns. Each opening has a thread of its own. tilecache_shutdown() and tilecache_destroy() end openings without
+ * waiting for them: the function is called soon afterwards. An opening keeps the memory of a destroyed cache until then.
+ *
+ * @param function called once, on the opening's thread, perhaps before this returns, unless the opening is cancelled. It
+ *        may use and release the opening, and may use the cache unless the cache is destroyed.
+ * @param destroy called with context when function has been called or never will be.
+ * @param opening receives the handle, to be released with tilecache_opening_release() once the function was called, or
+ *        to cancel it.
+ * @return What can be told without opening anything: TILECACHE_ERROR_INVALID_SOURCE for an address without a known form,
+ *         and TILECACHE_ERROR_INVALID_ARGUMENT, as tilecache_add_source_layer(). TILECACHE_ERROR_SHUT_DOWN.
+ */
+TILECACHE_API tilecache_status tilecache_open_source_layer(
+    tilecache_cache *cache,
+    const char *address,
+    const tilecache_source_layer_options *options,
+    tilecache_opening_function function,
+    void *context,
+    tilecache_function destroy,
+    tilecache_opening **opening);
+
+/**
+ * Cancels an opening: its function does not begin afterwards, and no layer is added. Does not wait for a call that has
+ * begun. The opening's thread stops to wait for servers and to cut an image, and closes what it has opened.
+ *
+ * @param is_cancelled receives whether that kept the function from being called: false if the call has begun, on
+ *        whatever thread, or if the opening was cancelled before. May be NULL.
+ */
+TILECACHE_API tilecache_status tilecache_opening_cancel(tilecache_opening *opening, int32_t *is_cancelled);
+
+/** Cancels an opening, if it has not ended, and releases the handle. */
+TILECACHE_API void tilecache_opening_release(tilecache_opening *opening);
 
 /**
  * Adds a layer with the source of another layer. That layer may be in another cache. Nothing is opened again.

@@ -14,7 +14,7 @@ final class HTTPDocument: HTTPJob {
     static func get(_ address: String, limit: Int, _ engine: HTTPEngine) throws(TileSourceError) -> [UInt8] {
         let document = HTTPDocument(address, limit: limit)
         engine.add(document)
-        switch document.answer.wait() {
+        switch document.answer.wait(orInterrupted: cancelled) {
         case .success(let bytes):
             do { return try Gzip.plain(bytes, limit: limit).get() } catch {
                 throw TileSourceError(address, error.message)
@@ -41,5 +41,9 @@ final class HTTPDocument: HTTPJob {
         }
     }
 
-    func cancel() { answer.set(.failure(TileLoadFailure(.connection, "it was cancelled"))) }
+    func cancel() { answer.set(Self.cancelled) }
+
+    private static let cancelled = Result<[UInt8], TileLoadFailure>.failure(
+        TileLoadFailure(.connection, "it was cancelled")
+    )
 }

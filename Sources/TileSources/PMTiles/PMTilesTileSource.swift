@@ -217,7 +217,7 @@ extension PMTilesArchive {
     fileprivate func tile(_ id: UInt64, of subject: String) -> RangeTileEnd {
         let answer = Awaited<RangeTileEnd>()
         PMTilesLoad(self, id, of: subject, for: .opening) { answer.set($0) }.begin()
-        return answer.wait()
+        return answer.wait(orInterrupted: .read(.cancelled))
     }
 
     /// Some tiles: those at the beginning of the section of tiles, and some others if these are few.
@@ -277,7 +277,8 @@ extension PMTilesArchive {
         }
         let answer = Awaited<Leaf>()
         _ = leaf(range, isDemand: true, isOpening: true) { answer.set($0) }
-        guard case .success(let directory) = answer.wait() else { return root.entries }
+        let interrupted = Leaf.failure(.end(.cancelled))
+        guard case .success(let directory) = answer.wait(orInterrupted: interrupted) else { return root.entries }
         return directory.entries + root.entries.dropFirst()
     }
 

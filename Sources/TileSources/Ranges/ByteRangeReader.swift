@@ -220,7 +220,7 @@ final class ByteRangeReader: Sendable {
     ) throws(TileSourceError) -> RangeBytes {
         let answer = Awaited<RangeEnd>()
         read { answer.set($0) }
-        switch answer.wait() {
+        switch answer.wait(orInterrupted: .cancelled) {
         case .bytes(let bytes): return bytes
         case .failed(_, let failure): throw TileSourceError(name, failure)
         case .cancelled: throw TileSourceError(name, "it was cancelled")
@@ -238,10 +238,15 @@ final class Awaited<Value: Sendable>: Sendable {
         isThere.signal()
     }
 
-    func wait() -> Value {
-        while true {
-            isThere.wait()
-            if let value = value.withLock({ $0 }) { return value }
+    /// Waits.
+    ///
+    /// - Parameter interrupted: The value if the opening that waits is cancelled. Default: `nil`, it goes on waiting.
+    func wait(orInterrupted interrupted: Value? = nil) -> Value {
+        TileSourceOpening.waiting({ if let interrupted { self.set(interrupted) } }) {
+            while true {
+                isThere.wait()
+                if let value = value.withLock({ $0 }) { return value }
+            }
         }
     }
 }

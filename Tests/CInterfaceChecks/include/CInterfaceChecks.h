@@ -42,6 +42,7 @@ const char *check_profiles(void);
 const char *check_store_options(void);
 const char *check_source_layers(void);
 const char *check_source_addresses(void);
+const char *check_openings(void);
 const char *check_store_addresses(void);
 const char *check_stores(void);
 const char *check_closed_stores(void);
