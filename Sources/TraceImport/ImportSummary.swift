@@ -13,7 +13,7 @@ package enum ImportSummary {
         if !omissions.isEmpty { lines.append("left out:") }
         for omission in omissions {
             let count = "\(counts.omissions[omission, default: 0])"
-            lines.append("  \(String(repeating: " ", count: max(0, 9 - count.count)))\(count)  \(omission.rawValue)")
+            lines.append("  \(String(repeating: " ", count: max(0, 9 - count.count)))\(count)  \(omission.text)")
         }
         if counts.reordered > 0 {
             lines.append("\(counts.reordered) requests with times that go back: taken at the time before")

@@ -31,16 +31,23 @@ package struct ImportedSession: Hashable, Sendable {
 
 /// What an import read, used and left out.
 package struct ImportCounts: Hashable, Sendable {
-    /// Why something was left out, as the summary says it.
-    package enum Omission: String, CaseIterable, Sendable {
-        case broken = "lines or entries that are broken or of another format"
-        case noTile = "requests of something else than a tile z/x/y"
-        case outside = "tiles outside of their zoom (y/x for x/y is not guessed)"
-        case robots = "requests of robots, by name or above 1000 tiles a second"
-        case backwards = "positions whose time is not later than the one before"
-        case noTime = "points without a time, or with one that is no date with a zone"
-        case still = "sessions without a move"
-        case tooMany = "sessions beyond the first 1000"
+    /// Why something was left out.
+    package enum Omission: CaseIterable, Sendable {
+        case broken, noTile, outside, robots, backwards, noTime, still, tooMany
+
+        /// The reason as the summary says it.
+        package var text: String {
+            switch self {
+            case .broken: "lines or entries that are broken or of another format"
+            case .noTile: "requests of something else than a tile z/x/y"
+            case .outside: "tiles outside of their zoom (y/x for x/y is not guessed)"
+            case .robots: "requests of robots, by name or above \(ClientSessions.mostInSecond) tiles a second"
+            case .backwards: "positions whose time is not later than the one before"
+            case .noTime: "points without a time, or with one that is no date with a zone"
+            case .still: "sessions without a move"
+            case .tooMany: "sessions beyond the first \(Importer.mostSessions)"
+            }
+        }
     }
 
     /// Lines of text, entries of a HAR file, points of a track.

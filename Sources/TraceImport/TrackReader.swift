@@ -24,8 +24,6 @@ final class TrackReader {
     private static let mostText = 65_536
     /// Positions of one flight.
     private static let mostSteps = 600
-    /// Positions of one piece of the file.
-    private static let mostFound = 1_000_000
     /// Bytes of one tag or comment.
     private static let longestToken = 1 << 20
     /// A time that no tour has.
@@ -143,7 +141,6 @@ final class TrackReader {
 
     private func addFlight() {
         guard refusal == nil else { return }
-        guard found.count < Self.mostFound else { return stop("it has too many positions") }
         guard let longitude = number("longitude"), let latitude = number("latitude"),
             let distance = number("range") ?? number("altitude"),
             let center = GlobeView.center(longitude: longitude, latitude: latitude), 0...1e9 ~= distance

@@ -71,6 +71,8 @@ struct ImportCommand: ParsableCommand {
             try importer.finish()
             progress.end()
             for failure in failures { writeToStandardError("cachebench: \(failure)\n") }
+            // Each file has said why.
+            if failures.count == files.count, importer.counts == ImportCounts() { throw ExitCode(2) }
             let folder = output.printable.quotedForShells
             try ReportWriter(path: nil).write(ImportSummary.text(importer.counts, folder: folder))
             if Interruption.hasCome { throw Interruption.end("the traces so far were written") }

@@ -64,6 +64,17 @@ struct ImportTests {
         #expect(outcome.output.contains("1  lines or entries"), "\(outcome.output)")
     }
 
+    /// A line for each file that cannot be read, and nothing else.
+    @Test func missingFilesAreNamedOnce() throws {
+        let folder = try Folder()
+        let outcome = try Program.run(["import", "none.log", "--output", "traces"], in: folder.url)
+        #expect(outcome.code == 2 && outcome.output.isEmpty, "\(outcome.output)")
+        #expect(
+            outcome.errors
+                == "cachebench: none.log: expected a file that can be read, found No such file or directory\n"
+        )
+    }
+
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/bin/bash"))) func logsComeFromPipesToo() throws {
         let folder = try Folder()
         try folder.write(log(), to: "access.log")

@@ -64,7 +64,9 @@ package struct Compare: Sendable {
         var plain = options
         plain.cost = .none
         var report = CompareReport(rows: [], totals: [], configuration: shared(by: options))
-        (report.rows, report.totals) = try rows(runner(plain))
+        let replays = try runner(plain)
+        (report.rows, report.totals) = try rows(replays)
+        report.traces = replays.replayedTraces
         if options.cost != .none, !shouldStop() {
             var charged = options
             charged.cost = try options.cost.resolved()
@@ -196,7 +198,8 @@ package struct Compare: Sendable {
             targetLoads: match?.target,
             reachesTarget: match?.isReached,
             screenBytes: own.memory.screenBytes,
-            shortfallBytes: own.memory.shortfallBytes
+            shortfallBytes: own.memory.shortfallBytes,
+            imported: trace == nil ? nil : own.trace.imported
         )
     }
 

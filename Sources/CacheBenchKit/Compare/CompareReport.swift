@@ -48,6 +48,8 @@ package struct CompareRow: Encodable, Sendable, Hashable {
     package var screenBytes = 0
     /// Bytes of those beyond the limit; the maximum if traces are pooled.
     package var shortfallBytes = 0
+    /// What the trace was imported from; left out for a recorded one, and if the traces of a source are pooled.
+    package var imported: String?
 
     /// Number of tiles of the budget, if it was given so. Its bytes differ between traces and policies.
     var tiles: Int? { if case .tiles(let count)? = MemoryLimit(budget) { count } else { nil } }
@@ -74,4 +76,10 @@ package struct CompareReport: Encodable, Sendable, Hashable {
     package var interrupted = false
     /// All options common to the rows, as resolved, with the versions of program and definitions.
     package var configuration: [String: ConfigurationValue]
+    /// The traces of the rows, for notes of the text and the page.
+    package var traces: [ReplayReport.Trace] = []
+
+    private enum CodingKeys: String, CodingKey {
+        case schema, rows, totals, cost, chargedRows, chargedTotals, interrupted, configuration
+    }
 }

@@ -97,9 +97,16 @@ final class CompareRunner: Sendable {
             guard outcomes.count == keys.count else { return nil }
             var report = ReplayTally(pooling: outcomes.map(\.tally))
                 .pooledReport(name: outcomes.last?.trace.name ?? "", source: source)
-            if trace != nil { report.trace.hash = outcomes[0].trace.hash }
+            if trace != nil { report.trace = outcomes[0].trace }
             return report
         }
+    }
+
+    /// The traces of which a replay is done, in their order.
+    var replayedTraces: [ReplayReport.Trace] {
+        let outcomes = state.withLock { $0.outcomes }
+        let traces = Dictionary(outcomes.map { ($0.key.trace, $0.value.trace) }) { first, _ in first }
+        return traces.sorted { $0.key < $1.key }.map(\.value)
     }
 
     private func options(for cell: CompareCell) -> ReplayOptions {

@@ -6,6 +6,7 @@ package enum CompareText {
             wrapped(line).map(style.alarm)
         }
         if !lines.isEmpty { lines.append("") }
+        lines += TraceNotes.text(report.traces, style)
         lines += table(report.totals, isCharged: false, style)
         if let cost = report.cost, let totals = report.chargedTotals {
             lines += ["", "with the codec's time charged: \(cost)"] + table(totals, isCharged: true, style)

@@ -8,8 +8,8 @@ enum SparseNote {
     }
 
     /// For example `sparse trace: 80 positions in 3 min 29 s; ...`; `nil` if no trace is sparse.
-    static func text(_ result: ReplayResult) -> String? {
-        let sparse = result.traces.map(\.trace).filter(isSparse)
+    static func text(_ traces: [ReplayReport.Trace]) -> String? {
+        let sparse = traces.filter(isSparse)
         guard let worst = sparse.max(by: { $0.glidedSeconds / $0.seconds < $1.glidedSeconds / $1.seconds }) else {
             return nil
         }
@@ -18,8 +18,8 @@ enum SparseNote {
             "\(count: worst.samples) positions in \(seconds: worst.seconds), \(rate) a second. "
             + "\(seconds: worst.glidedSeconds) of it are gaps of more than half a second, the longest "
             + "\(seconds: worst.longestGlide), in which the view is taken to glide: real strokes are faster"
-        guard result.traces.count > 1 else { return "sparse trace: " + gaps }
-        return "\(count: sparse.count) of \(count: result.traces.count) traces are sparse, most of all "
+        guard traces.count > 1 else { return "sparse trace: " + gaps }
+        return "\(count: sparse.count) of \(count: traces.count) traces are sparse, most of all "
             + "\(worst.name.printable): " + gaps
     }
 }

@@ -3,12 +3,15 @@ package enum TuneText {
     static func reason(_ report: TuneReport) -> String {
         if let missed = MissedTarget(report) { return missed.reason }
         guard let suggested = report.suggested else {
-            guard report.rows.isEmpty else { return "No limit tried holds what one screen needs." }
+            guard report.rows.isEmpty else {
+                return "No limit tried \(report.interrupted ? "so far " : "")holds what one screen needs."
+            }
             return "Stopped before the first limit was replayed over all traces: there is no hit rate yet."
         }
         switch suggested.reason {
         case "target":
-            var text = "The smallest limit that reaches \(MissedTarget.wanted(report))"
+            var text =
+                "The smallest limit \(report.interrupted ? "so far " : "")that reaches \(MissedTarget.wanted(report))"
             if let smaller = report.oneStepSmaller {
                 let value = report.target?.field == "blank" ? smaller.blank : smaller.hitRate
                 text +=
@@ -22,7 +25,12 @@ package enum TuneText {
 
     /// The text, with a line feed at its end.
     package static func text(_ report: TuneReport, style: TextStyle = .plain) -> String {
-        var lines = LimitWarning.text(report).map { wrapped($0).map(style.warning) + [""] } ?? []
+        var lines = TraceNotes.text(report.traces, style)
+        if report.interrupted, !report.rows.isEmpty {
+            let count = "\(count: report.rows.count) \(report.rows.count == 1 ? "limit" : "limits")"
+            lines += [style.warning("stopped: \(count) of the search replayed so far"), ""]
+        }
+        lines += LimitWarning.text(report).map { wrapped($0).map(style.warning) + [""] } ?? []
         lines += table(report, style)
         if let knee = report.knee {
             lines.append("knee of the curve: \(bytes: knee.byteLimit), \(percent: knee.hitRate) hits")

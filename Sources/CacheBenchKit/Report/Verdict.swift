@@ -30,7 +30,7 @@ enum Verdict: Hashable {
     init?(_ report: ReplayReport) {
         let (coverage, memory, loads) = (report.coverage, report.memory, report.loads)
         let isShort = memory.byteLimit / Self.roomyScreens < memory.screenBytes
-        if Double(loads.failed) > Self.mostFailed * Double(loads.started) {
+        if Double(loads.failed) > Self.mostFailed * Double(loads.started) || Self.failsWholly(report) {
             self = .sourceFails
         } else if memory.shortfallBytes > 0 {
             self = .noScreen
@@ -47,6 +47,11 @@ enum Verdict: Hashable {
         }
     }
 
+    /// Whether nothing but failures came of a source. Loads that are put off until its server answers have no end.
+    private static func failsWholly(_ report: ReplayReport) -> Bool {
+        report.loads.finished == 0 && report.loads.absent == 0 && report.tileSource?.failures.isEmpty == false
+    }
+
     /// The verdict and its reason, for example `source too slow: 62.0 % of the area was sharp, ...`.
     func text(_ report: ReplayReport) -> String {
         let (coverage, memory, loads) = (report.coverage, report.memory, report.loads)
@@ -54,7 +59,11 @@ enum Verdict: Hashable {
         switch self {
         case .good: return "good: \(seen)"
         case .sourceFails:
-            return "source fails: \(count: loads.failed) of \(count: loads.started) loads brought an error"
+            let last = report.tileSource?.lastFailure.map { "; the last: \($0.printable)" } ?? ""
+            if Self.failsWholly(report) {
+                return "source fails: none of \(count: loads.started) loads has brought a tile" + last
+            }
+            return "source fails: \(count: loads.failed) of \(count: loads.started) loads brought an error" + last
         case .noScreen: return LimitWarning.text(memory) ?? "limit too small"
         case .sourceTooSlow:
             return "source too slow: \(seen); half of the missing tiles came after "

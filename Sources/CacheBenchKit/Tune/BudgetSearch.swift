@@ -27,9 +27,9 @@ struct BudgetSearch {
 
     mutating func record(_ budget: Int, does: Bool) { tried[budget] = does }
 
-    /// Budgets to try next; empty when the search has ended.
+    /// Budgets to try next, those first whose results say most; empty when the search has ended.
     var next: [Int] {
-        let open = sweep.filter { tried[$0] == nil }
+        let open = sweep.filter { tried[$0] == nil }.fromTheMiddle
         guard open.isEmpty, let largest = tried.keys.max() else { return open }
         guard let answer else {
             let (twice, overflow) = largest.multipliedReportingOverflow(by: 2)
@@ -55,4 +55,13 @@ struct BudgetSearch {
     }
 
     func largestBelow(_ budget: Int) -> Int? { tried.keys.filter { $0 < budget }.max() }
+}
+
+extension [Int] {
+    /// The elements by their distance from the middle: a search that is stopped soon has limits that may do, not only
+    /// those that hold no screen.
+    fileprivate var fromTheMiddle: [Int] {
+        let middle = count / 2
+        return indices.sorted { abs(4 * ($0 - middle) - 1) < abs(4 * ($1 - middle) - 1) }.map { self[$0] }
+    }
 }

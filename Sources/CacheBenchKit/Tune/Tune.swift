@@ -110,13 +110,17 @@ package struct Tune: Sendable {
             var counted = input
             counted.samples = hashing
             let curve = try ReuseCurve(counted, options: first, shouldStop: hooks.shouldStop)
+            let gaps = hashing.gaps.sum(upTo: curve.lastTime)
             let trace = ReplayReport.Trace(
                 name: input.name,
                 source: input.source,
                 hash: hashing.hashText,
                 frames: curve.frames,
                 seconds: Double(curve.lastTime) / 1e9,
-                imported: input.imported
+                imported: input.imported,
+                samples: gaps.samples,
+                glidedSeconds: Double(gaps.glided) / 1e9,
+                longestGlide: Double(gaps.longest) / 1e9
             )
             return (curve, trace)
         }

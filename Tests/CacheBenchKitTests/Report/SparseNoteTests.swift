@@ -48,7 +48,7 @@ import TileCache
         report.trace.longestGlide = 12.3
         report.trace.glidedSeconds = 20.9
         func text(_ traces: [ReplayReport]) -> String? {
-            SparseNote.text(ReplayResult(traces: traces, total: report, sources: []))
+            SparseNote.text(traces.map(\.trace))
         }
         #expect(text([report]) == nil)
         let good = report

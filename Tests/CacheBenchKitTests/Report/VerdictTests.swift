@@ -45,6 +45,30 @@ import Testing
         #expect(Verdict.sourceFails.text(report) == "source fails: 101 of 1,000 loads brought an error")
     }
 
+    /// Loads that are put off while a server is not reached neither end nor fail.
+    @Test func aSourceOfWhichNothingComesFails() throws {
+        var report = try report(sharp: 0, blank: 1)
+        report.tileSource = ReplaySourceCounts()
+        #expect(Verdict(report) == .notForeseen)
+        report.tileSource?.failures = ["connection": 6]
+        report.tileSource?.lastFailure = "http://a/0/0/0.png: no\u{1B} answer"
+        #expect(Verdict(report) == .sourceFails)
+        #expect(
+            Verdict.sourceFails.text(report)
+                == "source fails: none of 1,000 loads has brought a tile; the last: http://a/0/0/0.png: no? answer"
+        )
+        for field in [\ReplayReport.Loads.finished, \.absent] {
+            var some = report
+            some.loads[keyPath: field] = 1
+            #expect(Verdict(some) == .notForeseen)
+        }
+        report.loads.finished = 1
+        report.loads.failed = 999
+        #expect(
+            Verdict.sourceFails.text(report).hasPrefix("source fails: 999 of 1,000 loads brought an error; the last")
+        )
+    }
+
     @Test func aLimitBelowOneScreenIsNamedBeforeWhatWasSeen() throws {
         var report = try report(sharp: 1, blank: 0)
         #expect(Verdict(report) == .good)

@@ -161,7 +161,28 @@ import TileCache
         let search = Tune.Search(variant: options, search: BudgetSearch(sweep: [20, 10], step: 1, ceiling: 0))
         let other = Tune.Job(options: options.with(.oracle), budget: 10)
         let round = Tune.round(of: [search], beside: [other])
-        #expect(round == [10, 20].map { Tune.Job(options: options, budget: $0) } + [other])
+        #expect(round == [20, 10].map { Tune.Job(options: options, budget: $0) } + [other])
+    }
+
+    /// Those of the middle come first: the smallest hold no screen, and would leave no answer.
+    @Test func aSearchThatIsStoppedBeganInTheMiddle() throws {
+        let search = BudgetSearch(sweep: [14, 1, 2, 3, 4, 6, 9, 15], step: 1, ceiling: 0)
+        #expect(search.next == [6, 9, 4, 14, 3, 15, 2, 1])
+        var options = ReplayOptions()
+        options.duration = 2_000_000_000
+        let shared = options
+        let done = Lock(0)
+        var tuning = TuneOptions(replay: options, target: .hitRate(0))
+        tuning.policies = []
+        let report = try Tune(
+            tuning,
+            inputs: [{ try ReplayInput(lively: shared) }],
+            hooks: ReplayHooks(shouldStop: { done.withLock { $0 > 0 } }),
+            progress: { count, _ in done.withLock { $0 = count } }
+        ).run()
+        let text = TuneText.text(report)
+        #expect(report.interrupted && report.suggested != nil, "\(text)")
+        #expect(text.contains("stopped: ") && text.contains("The smallest limit so far that reaches"), "\(text)")
     }
 
     /// What is known before the first limit is the bound of memory alone.

@@ -29,6 +29,7 @@ package enum ComparePage {
             page.figures(figures)
         }
         for line in LimitWarning.lines(report) { page.warning(line) }
+        for note in TraceNotes.lines(report.traces) { page.sentence(note) }
         add(pooled, sources.count > 1 ? "all traces" : sources.first?.key.sourceTitle ?? "", to: &page)
         // Over all sources together only these can be pooled: the other rates are of counts that rows do not have.
         addTable(pooled, isPooled: sources.count > 1, to: &page)

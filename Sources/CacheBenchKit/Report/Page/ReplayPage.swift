@@ -20,7 +20,7 @@ package enum ReplayPage {
         if let (text, isGood) = Verdict.text(result) {
             if isGood { page.sentence(text) } else { page.warning(text) }
         }
-        if let note = SparseNote.text(result) { page.sentence(note) }
+        for note in TraceNotes.lines(result.traces.map(\.trace)) { page.sentence(note) }
         page.figures(Self.figures(total))
         if let summary = total.prefetch.summary {
             page.sentence("Prefetched: \(summary). Needed before they had come: \(count: total.prefetch.late).")

@@ -36,6 +36,7 @@ package enum TunePage {
             }
             page.command("cachebench replay " + suggested.flags)
         }
+        for note in TraceNotes.lines(report.traces) { page.sentence(note) }
         MissedTarget(report)?.add(to: &page)
         addCurves(report, to: &page)
         addTable(report, to: &page)
