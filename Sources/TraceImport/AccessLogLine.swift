@@ -1,6 +1,7 @@
 /// One line of an access log of nginx or Apache: the formats common and combined, also with fields before or after.
 ///
-/// The line needs a time in brackets, `[29/Nov/2026:02:40:26 +0100]`, and the client's address two fields before it, or
+/// The line needs a time in brackets, `[29/Nov/2026:02:40:26 +0100]`, or without a zone as servers in Python write it,
+/// `[29/Nov/2026 02:40:26]`, which is taken for UTC; and the client's address two fields before it, or
 /// behind it if nothing is before. The first text in quotes that begins with a method is the request. The second one
 /// after it is the user agent, as in combined.
 struct AccessLogLine {
@@ -14,10 +15,10 @@ struct AccessLogLine {
 
     /// `nil` if the line is of another format or broken.
     init?(_ line: UnsafeRawBufferPointer) {
-        guard let (bracket, time) = Self.time(in: line) else { return nil }
+        guard let (bracket, length, time) = Self.time(in: line) else { return nil }
         self.time = time
         let before = line[..<bracket].split(separator: UInt8(ascii: " "))
-        let after = line[(bracket + Self.timeLength)...].split(separator: UInt8(ascii: " "), maxSplits: 1)
+        let after = line[(bracket + length)...].split(separator: UInt8(ascii: " "), maxSplits: 1)
         guard let client = before.count >= 3 ? before[before.count - 3] : before.first ?? after.first,
             client.first != UInt8(ascii: "\"")
         else { return nil }
@@ -79,34 +80,40 @@ struct AccessLogLine {
         return texts
     }
 
-    /// `[29/Nov/2026:02:40:26 +0100]`
-    private static let timeLength = 28
+    /// `[29/Nov/2026:02:40:26 +0100]`, and `[29/Nov/2026 02:40:26]`.
+    private static let (zonedLength, plainLength) = (28, 22)
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
     /// The first time in brackets.
-    private static func time(in line: UnsafeRawBufferPointer) -> (bracket: Int, time: Int64)? {
-        for bracket in line.indices where line[bracket] == UInt8(ascii: "[") && line.count - bracket >= timeLength {
-            let text = line[bracket..<(bracket + timeLength)]
-            if let time = time(UnsafeRawBufferPointer(rebasing: text)) { return (bracket, time) }
+    private static func time(in line: UnsafeRawBufferPointer) -> (bracket: Int, length: Int, time: Int64)? {
+        for bracket in line.indices where line[bracket] == UInt8(ascii: "[") {
+            for length in [zonedLength, plainLength] where line.count - bracket >= length {
+                let text = UnsafeRawBufferPointer(rebasing: line[bracket..<(bracket + length)])
+                if let time = time(text) { return (bracket, length, time) }
+            }
         }
         return nil
     }
 
     private static func time(_ text: UnsafeRawBufferPointer) -> Int64? {
-        let marks: [(Int, Character)] = [(3, "/"), (7, "/"), (12, ":"), (15, ":"), (18, ":"), (21, " "), (27, "]")]
+        let isZoned = text.count == zonedLength
+        let marks: [(Int, Character)] =
+            [(3, "/"), (7, "/"), (15, ":"), (18, ":")]
+            + (isZoned ? [(12, ":"), (21, " "), (27, "]")] : [(12, " "), (21, "]")])
         guard marks.allSatisfy({ text[$0.0] == $0.1.asciiValue }) else { return nil }
         func number(_ range: Range<Int>, _ valid: ClosedRange<Int>) -> Int? {
             guard text[range].allSatisfy({ 48...57 ~= $0 }) else { return nil }
             let value = text[range].reduce(0) { $0 * 10 + Int($1) - 48 }
             return valid.contains(value) ? value : nil
         }
-        let sign = text[22] == UInt8(ascii: "-") ? -1 : 1
+        let sign = isZoned && text[22] == UInt8(ascii: "-") ? -1 : 1
         guard let day = number(1..<3, 1...31),
             let month = months.firstIndex(where: { text[4..<7].elementsEqual($0.utf8) }),
             let year = number(8..<12, 1970...2090), let hour = number(13..<15, 0...23),
             let minute = number(16..<18, 0...59), let second = number(19..<21, 0...60),
-            sign < 0 || text[22] == UInt8(ascii: "+"),
-            let zoneHours = number(23..<25, 0...23), let zoneMinutes = number(25..<27, 0...59)
+            !isZoned || sign < 0 || text[22] == UInt8(ascii: "+"),
+            let zoneHours = isZoned ? number(23..<25, 0...23) : 0,
+            let zoneMinutes = isZoned ? number(25..<27, 0...59) : 0
         else { return nil }
         // The year begins in March, so that a leap day is its last one.
         let (y, m) = month < 2 ? (year - 1, month + 10) : (year, month - 2)

@@ -27,9 +27,15 @@ package enum ImportKind: String, CaseIterable, Sendable {
             if text.contains("<gpx") { return .gpx }
             if text.contains("<kml") { return .kml }
         }
-        if text.hasPrefix("{"), text.contains("\"log\"") || lowered.hasSuffix(".har") { return .har }
+        if text.hasPrefix("{"), !isJSONLines(text), text.contains("\"log\"") || lowered.hasSuffix(".har") {
+            return .har
+        }
         let lines = text.split(whereSeparator: \.isNewline)
-        let isLog = lines.contains { line in Array(line.utf8).withUnsafeBytes { AccessLogLine($0) != nil } }
+        let isLog = lines.contains { line in
+            Array(line.utf8).withUnsafeBytes {
+                AccessLogLine($0) != nil || NamedFieldsLog($0) != nil || LogRequest(json: $0) != nil
+            }
+        }
         if isLog { return .accessLog }
         if let first = lines.first, TableColumns(first) != nil { return .table }
         if lowered.hasSuffix(".log") || lowered.contains("access") { return .accessLog }
@@ -37,8 +43,17 @@ package enum ImportKind: String, CaseIterable, Sendable {
         if lowered.hasSuffix(".kml") { return .kml }
         throw ImportError(
             name,
-            "is none of: an access log of nginx or Apache, HAR, GPX, a KML tour, a table with columns time, x and y"
+            "is none of: an access log of nginx, Apache, Caddy or CloudFront, HAR, GPX, a KML tour or track, a table with "
+                + "columns time, x and y"
         )
+    }
+}
+
+extension ImportKind {
+    /// Whether the first line is whole by itself, as in Caddy's log.
+    private static func isJSONLines(_ text: Substring) -> Bool {
+        guard let line = text.split(whereSeparator: \.isNewline).first else { return false }
+        return Array(line.utf8).withUnsafeBytes { LogRequest(json: $0) != nil }
     }
 }
 

@@ -1,4 +1,4 @@
-import PanTraces
+package import PanTraces
 import TileCache
 
 /// Reads files of all kinds in order and hands on finished sessions.
@@ -11,6 +11,7 @@ package struct Importer {
 
     package private(set) var counts = ImportCounts()
     private let pause: Int64
+    private let viewport: PanTraceHeader.Size?
     private let emit: (ImportedSession) throws -> Void
     private var clients: ClientSessions
 
@@ -18,11 +19,17 @@ package struct Importer {
     ///
     /// - Parameters:
     ///   - pause: A client's pause that ends a session, in nanoseconds.
+    ///   - viewport: Size of the views in screen pixels, where a file does not say it. Default: `nil`, guessed.
     ///   - emit: Receives each session as soon as it is over.
-    package init(pause: Int64, emit: @escaping (ImportedSession) throws -> Void) {
+    package init(
+        pause: Int64,
+        viewport: PanTraceHeader.Size? = nil,
+        emit: @escaping (ImportedSession) throws -> Void
+    ) {
         self.pause = pause
+        self.viewport = viewport
         self.emit = emit
-        clients = ClientSessions(pause: pause)
+        clients = ClientSessions(pause: pause, viewport: viewport)
     }
 
     /// Reads a file.
@@ -98,27 +105,42 @@ package struct Importer {
             return isRobot
         }
         try withCounts { importer, counts, emit in
-            var lines = 0
-            while let line = try Self.nextLine(reader, &counts) {
-                lines += 1
-                if lines & 0xFFFF == 0, !reached(reader.partRead) { return }
-                counts.entries += 1
-                guard let line = AccessLogLine(line) else {
-                    counts.omit(.broken)
-                    continue
-                }
-                guard let tile = Self.tile(line.method, line.path, &counts) else { continue }
-                guard !isRobot(line.agent) else {
-                    counts.omit(.robots)
-                    continue
-                }
+            func take(
+                _ path: UnsafeRawBufferPointer,
+                _ method: String,
+                at time: Int64,
+                client: String,
+                agent: String
+            ) throws {
+                guard let tile = Self.tile(method, path, &counts) else { return }
+                guard !isRobot(agent) else { return counts.omit(.robots) }
                 try importer.clients.add(
-                    LoggedTile(time: line.time, zoom: tile.zoom, x: tile.x, y: tile.y),
+                    LoggedTile(time: time, zoom: tile.zoom, x: tile.x, y: tile.y),
                     isDouble: tile.isDouble,
-                    of: "\(line.client)\t\(line.agent)\t\(tile.prefix)",
+                    of: "\(client)\t\(agent)\t\(tile.prefix)",
                     &counts,
                     emit
                 )
+            }
+            var lines = 0
+            var fields: NamedFieldsLog?
+            while let line = try Self.nextLine(reader, &counts) {
+                lines += 1
+                if lines & 0xFFFF == 0, !reached(reader.partRead) { return }
+                if line.first == UInt8(ascii: "#"), let named = NamedFieldsLog(line) {
+                    fields = named
+                    continue
+                }
+                counts.entries += 1
+                if let line = AccessLogLine(line) {
+                    try take(line.path, line.method, at: line.time, client: line.client, agent: line.agent)
+                } else if let line = fields?.request(line) ?? LogRequest(json: line) {
+                    try Array(line.path.utf8).withUnsafeBytes {
+                        try take($0, line.method, at: line.time, client: line.client, agent: line.agent)
+                    }
+                } else {
+                    counts.omit(.broken)
+                }
             }
         }
     }
@@ -171,16 +193,20 @@ package struct Importer {
     private mutating func readTrack(_ reader: LineReader, _ kind: ImportKind, _ reached: (Double?) -> Bool) throws {
         guard let track = TrackReader() else { throw ImportError(reader.name, "there is no memory") }
         let pause = pause
+        let viewport = viewport
         try withCounts { _, counts, emit in
             var sessions = PositionSessions(pause: pause)
-            let isTour = kind == .kml
             func session(_ samples: [PanTraceSample]) throws -> Bool {
+                let isTour = kind == .kml && !track.hasTrack
+                var header = GlobeView.header
+                header.viewport = viewport ?? header.viewport
                 return try emit(
                     ImportedSession(
                         samples,
-                        header: GlobeView.header,
-                        origin: isTour ? "KML tour" : "GPX track",
-                        guesses: "size of the view, " + (isTour ? "paths between places" : "scale (zoom 15)")
+                        header: header,
+                        origin: isTour ? "KML tour" : kind == .kml ? "KML track" : "GPX track",
+                        guesses: (viewport == nil ? "size of the view, " : "")
+                            + (isTour ? "paths between places" : "scale (zoom 15)")
                     )
                 )
             }
@@ -213,7 +239,7 @@ package struct Importer {
     }
 
     private mutating func readTable(_ reader: LineReader, _ reached: (Double?) -> Bool) throws {
-        let pause = pause
+        let (pause, viewport) = (pause, viewport)
         try withCounts { _, counts, emit in
             var first = try Self.nextLine(reader, &counts)
             while let line = first, !line.contains(where: { $0 > 32 }) { first = try Self.nextLine(reader, &counts) }
@@ -222,10 +248,11 @@ package struct Importer {
             }
             var sessions = PositionSessions(pause: pause)
             var header = columns.header
+            header.viewport = viewport ?? header.viewport
             var hasCanvas = false
             func session(_ samples: [PanTraceSample]) throws -> Bool {
                 var whole = header
-                var guesses = hasCanvas ? [] : ["size of the view"]
+                var guesses = hasCanvas || viewport != nil ? [] : ["size of the view"]
                 var samples = samples
                 if whole.world == nil {
                     if !hasCanvas, Self.moveToOrigin(&samples, header.viewport) {

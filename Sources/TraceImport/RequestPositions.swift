@@ -29,12 +29,16 @@ package enum RequestPositions {
     /// - Parameters:
     ///   - requests: At least one, with times that do not go back.
     ///   - tileSize: Side of a tile in pixels.
+    ///   - viewport: Size of the view in pixels. Default: `nil`, guessed.
     package static func trace(
         of requests: [LoggedTile],
-        tileSize: Int
+        tileSize: Int,
+        viewport: PanTraceHeader.Size? = nil
     ) -> (samples: [PanTraceSample], viewport: PanTraceHeader.Size, wrapsX: Bool) {
         let step: Int64 = requests.allSatisfy { $0.time % 1_000_000_000 == 0 } ? 1_000_000_000 : 1_000_000
-        let view = view(of: requests, step: step)
+        let side = Double(tileSize)
+        let view =
+            viewport.map { (width: $0.width / side, height: $0.height / side) } ?? view(of: requests, step: step)
         let finest = Int(requests.map(\.zoom).max() ?? 0)
         let wraps = wraps(requests)
         let bursts = bursts(of: requests, view: view, wraps: wraps)
@@ -65,7 +69,7 @@ package enum RequestPositions {
         }
         // The largest view that a trace may have.
         func pixels(_ tiles: Double) -> Double { min((tiles * Double(tileSize)).rounded(), 1e6) }
-        return (samples, .init(width: pixels(view.width), height: pixels(view.height)), wraps)
+        return (samples, viewport ?? .init(width: pixels(view.width), height: pixels(view.height)), wraps)
     }
 
     // MARK: - Steps

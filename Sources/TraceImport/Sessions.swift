@@ -91,10 +91,14 @@ struct ClientSessions {
     static let mostInSecond = 1000
 
     private let pause: Int64
+    private let viewport: PanTraceHeader.Size?
     private var sessions: [String: Session] = [:]
     private var requestCount = 0
 
-    init(pause: Int64) { self.pause = pause }
+    init(pause: Int64, viewport: PanTraceHeader.Size? = nil) {
+        self.pause = pause
+        self.viewport = viewport
+    }
 
     /// Adds a request; ends sessions that it shows to be over.
     mutating func add(
@@ -146,7 +150,11 @@ struct ClientSessions {
         requestCount -= session.requests.count
         guard !session.isRobot else { return counts.omit(.robots, session.requests.count) }
         let tileSize = session.isDouble ? 512 : 256
-        let (samples, viewport, wrapsX) = RequestPositions.trace(of: session.requests, tileSize: tileSize)
+        let (samples, viewport, wrapsX) = RequestPositions.trace(
+            of: session.requests,
+            tileSize: tileSize,
+            viewport: self.viewport
+        )
         guard samples.count > 1 else { return counts.omit(.still) }
         let finest = session.requests.map(\.zoom).max() ?? 0
         let side = PortableMath.exp2(Double(finest)) * Double(tileSize)
@@ -160,8 +168,9 @@ struct ClientSessions {
                     tileSize: tileSize
                 ),
                 origin: "requests of tiles",
-                guesses: "positions (smallest moves that explain the requests), size of the view, scale (tiles at "
-                    + "1:1), times of moves; not seen: what the browser's own cache showed"
+                guesses: "positions (smallest moves that explain the requests), "
+                    + (self.viewport == nil ? "size of the view, " : "")
+                    + "scale (tiles at 1:1), times of moves; not seen: what the browser's own cache showed"
             )
         )
         if isWritten { counts.used += session.requests.count }

@@ -4,7 +4,7 @@ import TileCache
 
 /// Reads the positions of GPX tracks and KML tours, element by element, in memory for its nesting and its names alone.
 ///
-/// GPX: points of tracks with a time. KML: `gx:FlyTo` of a tour, with its `LookAt` or `Camera`, and `gx:Wait`. A flight
+/// GPX: points of tracks with a time, as in KML those of `gx:Track`, in degrees. KML: `gx:FlyTo` of a tour, with its `LookAt` or `Camera`, and `gx:Wait`. A flight
 /// becomes a straight line with ten positions a second, at most 600; heights above ground and tilts are left out.
 final class TrackReader {
     private let parser: XML_Parser
@@ -20,6 +20,13 @@ final class TrackReader {
     private(set) var withoutTime = 0
     private(set) var broken = 0
 
+    /// Times of a `gx:Track` so far, and how many of them have a place; `nil` for one that is no date.
+    private var whens: [Int64?] = []
+    private var placed = 0
+    private(set) var hasTrack = false
+
+    /// Times of one track; more are broken.
+    private static let mostWhens = 1_000_000
     /// Bytes of one element's text that are kept.
     private static let mostText = 65_536
     /// Positions of one flight.
@@ -101,9 +108,9 @@ final class TrackReader {
         text = []
         depth += 1
         if depth > Self.mostDepth { stop("its elements are nested more than \(Self.mostDepth) deep") }
-        guard let name, case let element = Self.localName(name), ["trkpt", "FlyTo", "Wait"].contains(element) else {
-            return
-        }
+        guard let name, case let element = Self.localName(name) else { return }
+        if element == "Track" { (whens, placed, hasTrack) = ([], 0, true) }
+        guard ["trkpt", "FlyTo", "Wait"].contains(element) else { return }
         values = [:]
         // What KML says stands in elements.
         guard element == "trkpt" else { return }
@@ -122,6 +129,9 @@ final class TrackReader {
         case "trkpt": addPoint()
         case "FlyTo": addFlight()
         case "Wait": addWait()
+        case "when" where hasTrack && whens.count < Self.mostWhens:
+            whens.append(ImportedTime.date(String(decoding: text, as: UTF8.self)))
+        case "coord" where hasTrack: addPlace()
         case "time", "duration", "longitude", "latitude", "range", "altitude", "heading":
             let trimmed = String(decoding: text, as: UTF8.self).split(whereSeparator: \.isWhitespace)
             values[element] = trimmed.joined(separator: " ")
@@ -135,6 +145,18 @@ final class TrackReader {
             let center = GlobeView.center(longitude: longitude, latitude: latitude)
         else { return broken += 1 }
         guard let time = values["time"].flatMap({ ImportedTime.date($0) }) else { return withoutTime += 1 }
+        let scale = PortableMath.exp2(GlobeView.usualZoom - GlobeView.finestZoom)
+        found.append(PanTraceSample(time: time, center: center, scale: scale))
+    }
+
+    /// Adds a place of a `gx:Track`, `longitude latitude height`, of which the first has the first time, and so on.
+    private func addPlace() {
+        let numbers = String(decoding: text, as: UTF8.self).split(whereSeparator: \.isWhitespace).map { Double($0) }
+        defer { placed += 1 }
+        guard numbers.count >= 2, let longitude = numbers[0], let latitude = numbers[1], placed < whens.count,
+            let center = GlobeView.center(longitude: longitude, latitude: latitude)
+        else { return broken += 1 }
+        guard let time = whens[placed] else { return withoutTime += 1 }
         let scale = PortableMath.exp2(GlobeView.usualZoom - GlobeView.finestZoom)
         found.append(PanTraceSample(time: time, center: center, scale: scale))
     }

@@ -26,7 +26,7 @@ struct CompareCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: "Trace files, or directories: all .csv files in them, sorted.")
+    @Argument(help: "Trace files, or directories: all .csv files in them, sorted.", completion: .file())
     var traces: [String]
 
     @Option(

@@ -25,7 +25,7 @@ struct FarmCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: "Trace files of one world, or directories. (default: generated map sessions)")
+    @Argument(help: "Trace files of one world, or directories. (default: generated map sessions)", completion: .file())
     var traces: [String] = []
 
     @Option("Number of processes, 1 to 64.", .whole(1...64))

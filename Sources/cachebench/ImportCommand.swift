@@ -10,9 +10,9 @@ struct ImportCommand: ParsableCommand {
         commandName: "import",
         abstract: "Make traces of access logs, HAR, GPX, KML tours and tables of positions.",
         discussion: """
-            Recognises each file by its content: access logs of nginx and Apache (common, combined, also with fields \
-            before or after) with tiles z/x/y, HAR files of a browser, GPX tracks with times, KML tours, QuPath's \
-            tracking TSV, CSV with columns such as time,x,y,scale. A client's requests become positions by the \
+            Recognises each file by its content: access logs of nginx, Apache (common, combined, also with fields \
+            before or after), Caddy, CloudFront, IIS and servers in Python with tiles z/x/y, HAR files of a browser, \
+            GPX tracks with times, KML tours and tracks, QuPath's tracking TSV, CSV with columns such as time,x,y,scale. A client's requests become positions by the \
             smallest moves that explain them. Each set of tiles that a client views is a session of its own.
 
             What is guessed stands in the header of each trace. Addresses and names of clients are not written. \
@@ -26,10 +26,13 @@ struct ImportCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: "Files, or - for standard input. A log may go on in the next one.")
+    @Argument(help: "Files, or - for standard input. A log may go on in the next one.", completion: .file())
     var files: [String]
 
-    @Option(help: ArgumentHelp("Folder of the traces, new or without .csv files.", valueName: "folder"))
+    @Option(
+        help: ArgumentHelp("Folder of the traces, new or without .csv files.", valueName: "folder"),
+        completion: .directory
+    )
     var output: String
 
     @Option(
@@ -41,6 +44,14 @@ struct ImportCommand: ParsableCommand {
     )
     var pause: Int64?
 
+    @Option(
+        "Size of the views in screen pixels, where the files do not say it.",
+        .viewport,
+        default: "guessed",
+        as: "WxH"
+    )
+    var viewport: PanTraceHeader.Size?
+
     func run() throws {
         try Failure.reported {
             let names = try prepareFolder()
@@ -48,7 +59,7 @@ struct ImportCommand: ParsableCommand {
             let progress = Progress()
             defer { progress.end() }
             var number = 0
-            var importer = Importer(pause: pause ?? 600_000_000_000) { session in
+            var importer = Importer(pause: pause ?? 600_000_000_000, viewport: viewport) { session in
                 number += 1
                 let digits = String(number)
                 let file = names + String(repeating: "0", count: max(0, 4 - digits.count)) + digits + ".csv"

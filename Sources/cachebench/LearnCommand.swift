@@ -20,10 +20,10 @@ struct LearnCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: "Trace files, or directories: all .csv files in them, sorted.")
+    @Argument(help: "Trace files, or directories: all .csv files in them, sorted.", completion: .file())
     var traces: [String]
 
-    @Option(help: ArgumentHelp("File of the profile.", valueName: "file"))
+    @Option(help: ArgumentHelp("File of the profile.", valueName: "file"), completion: .file())
     var output: String
 
     @Flag(help: "Leave out which places were viewed. The profile then changes no prefetch.")

@@ -46,7 +46,7 @@ extension Option {
     ) {
         let standard = standard ?? plain(wrappedValue)
         let help = ArgumentHelp(help, default: standard, as: name)
-        self.init(wrappedValue: wrappedValue, help: help, transform: value.parse)
+        self.init(wrappedValue: wrappedValue, help: help, completion: files(of: name), transform: value.parse)
     }
 
     /// An option without a value of its own.
@@ -56,13 +56,26 @@ extension Option {
         default standard: String = "",
         as name: String? = nil
     ) where Value == Present? {
-        self.init(help: ArgumentHelp(help, default: standard, as: name), transform: value.parse)
+        self.init(
+            help: ArgumentHelp(help, default: standard, as: name),
+            completion: files(of: name),
+            transform: value.parse
+        )
     }
 }
 
 extension ArgumentHelp {
     fileprivate init(_ help: String, default standard: String, as name: String?) {
         self.init(standard.isEmpty ? help : "\(help) (default: \(standard))", valueName: name)
+    }
+}
+
+/// What a shell completes for a value, by its name in the help.
+private func files(of name: String?) -> CompletionKind? {
+    switch name {
+    case "file": .file()
+    case "folder": .directory
+    default: nil
     }
 }
 

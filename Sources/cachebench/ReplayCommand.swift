@@ -25,7 +25,10 @@ struct ReplayCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: "Trace files, '-' for standard input, or directories: all .csv files in them, sorted.")
+    @Argument(
+        help: "Trace files, '-' for standard input, or directories: all .csv files in them, sorted.",
+        completion: .file()
+    )
     var traces: [String] = []
 
     @Option(

@@ -29,7 +29,10 @@ struct TuneCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: "Trace files, or directories: all .csv files in them, sorted. (default: the built-in session)")
+    @Argument(
+        help: "Trace files, or directories: all .csv files in them, sorted. (default: the built-in session)",
+        completion: .file()
+    )
     var traces: [String] = []
 
     @Option("Target: minimum share of demands that are hits, 0 to 1, or 0% to 100%.", .share)
