@@ -88,6 +88,11 @@ let package = Package(
             pkgConfig: "libtiff-4",
             providers: [.apt(["libtiff-dev"]), .brew(["libtiff"]), .yum(["libtiff-devel"])]
         ),
+        .systemLibrary(
+            name: "CTileOpenJPEG",
+            pkgConfig: "libopenjp2",
+            providers: [.apt(["libopenjp2-7-dev"]), .brew(["openjpeg"]), .yum(["openjpeg2-devel"])]
+        ),
         // A tier that several processes share. Only TileSharedStore needs this library.
         .systemLibrary(
             name: "CTileMemcached",
@@ -100,6 +105,7 @@ let package = Package(
             name: "TileSources",
             dependencies: [
                 "TileCache", "CTileImages", "CTileSQLite", "CTileExpat", "CTileCurl", "CTileZlib", "CTileTIFF",
+                "CTileOpenJPEG",
             ],
             swiftSettings: settings
         ),

@@ -37,19 +37,26 @@ func fuzzPMTiles(_ input: UnsafeRawBufferPointer) {
     expect(statistics.directoryMemory <= .mebibytes(32), "\(statistics.directoryMemory) of directories")
 }
 
-/// A TIFF file.
+/// A TIFF file. The first byte's highest bits choose what is drawn of it.
 func fuzzTIFF(_ input: UnsafeRawBufferPointer) {
     var bytes = Bytes(input)
     let draw = bytes.byte()
     let path = scratchFile(Array(bytes.all))
-    guard let source = try? TIFFTileSource(path, options: sourceOptions(draw)) else {
+    let choices = [
+        TIFFTileOptions(), TIFFTileOptions(page: 2), TIFFTileOptions(series: 2), TIFFTileOptions(bands: [2]),
+        TIFFTileOptions(bands: [3, 1, 2]), TIFFTileOptions(range: 10...20), TIFFTileOptions(synthesizedLevels: 0),
+    ]
+    let tiff = choices[Int(draw >> 5) % choices.count]
+    guard let source = try? TIFFTileSource(path, tiff: tiff, options: sourceOptions(draw)) else {
         // One in strips is cut, with little memory and disk.
         let image = ImageTileOptions(memoryLimit: .mebibytes(4), diskLimit: .mebibytes(4))
-        _ = try? TileSourceAddress.tiff(path).open(sourceOptions(draw), image: image)
+        _ = try? TileSourceAddress.tiff(path, tiff).open(sourceOptions(draw), image: image)
         return
     }
     source.expectPyramid()
-    for tile in source.corners.prefix(8) { loadTwice(source, tile) { try source.load(tile, into: &$0) } }
+    // Those that the cache makes are not asked for.
+    let own = source.corners.filter { $0.level >= source.layerOptions.synthesizedLevels }
+    for tile in own.prefix(8) { loadTwice(source, tile) { try source.load(tile, into: &$0) } }
     let statistics = source.statistics
     expect(statistics.directoryMemory <= .mebibytes(64), "\(statistics.directoryMemory) of directories")
 }

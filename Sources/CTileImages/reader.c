@@ -304,6 +304,17 @@ void ti_mark_data(const uint8_t *row, int bits, int format, size_t step, size_t 
     }
 }
 
+int ti_apply_mask(uint8_t *pixels, size_t count, int bytes, int premultiplies, const uint8_t *mask) {
+    int is_changed = 0;
+    for (size_t i = 0; i < count; i++, pixels += bytes, mask += 4) {
+        if (*mask == 255) continue;
+        is_changed = 1;
+        for (int channel = 0; premultiplies && channel < bytes; channel++) pixels[channel] = scaled(pixels[channel], *mask);
+        if (!premultiplies && bytes == 4) pixels[3] = *mask;
+    }
+    return is_changed;
+}
+
 void ti_spread_grey(uint8_t *rgba, size_t count) {
     for (size_t i = 0; i < count; i++, rgba += 4) rgba[1] = rgba[2] = rgba[0];
 }

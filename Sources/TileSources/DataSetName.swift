@@ -11,7 +11,7 @@ import TileCache
 /// Parts of ``PyramidTileSource/dataSet``.
 enum DataSetName {
     /// Incremented if the sources decode the same bytes to other pixels.
-    private static let version = 2
+    private static let version = 3
 
     /// Kind of the source and the options that affect pixels.
     static func pixels(_ kind: String, _ options: LayerOptions, tileSize: Int) -> [String] {

@@ -4,8 +4,8 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
     case mbtiles(String, rows: TileRowOrder? = nil)
     /// A PMTiles archive, on a disk or a server.
     case pmtiles(String)
-    /// A TIFF, tiled or small, on a disk or a server.
-    case tiff(String)
+    /// A TIFF, tiled or small, on a disk or a server, and what is drawn of it.
+    case tiff(String, TIFFTileOptions = TIFFTileOptions())
     /// An image of a IIIF server, by the address of its description.
     case iiif(String)
     /// A layer of a WMTS server, by the address of its capabilities.
@@ -22,7 +22,8 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
     /// Forms of an address, for messages.
     public static let forms =
         "mbtiles:FILE, xyz:DIR, tms:DIR, zyx:DIR (or xyz@2x:DIR, mbtiles:FILE#rows=top), dzi:FILE, image:FILE, "
-        + "pmtiles:FILE or URL, tiff:FILE or URL, iiif:URL, wmts:URL, or http:TEMPLATE"
+        + "pmtiles:FILE or URL, tiff:FILE or URL (with #page=2, #series=2, #band=4,3,2, #range=MIN,MAX, #synthesized=3, joined "
+        + "by &), iiif:URL, wmts:URL, or http:TEMPLATE"
 
     /// Ends of an MBTiles file's address that choose the order of its rows.
     private static let rowEnds: [(text: String, rows: TileRowOrder)] = [
@@ -52,7 +53,9 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
             guard rest.utf8.count > end.text.utf8.count else { return nil }
             self = .mbtiles(String(rest.dropLast(end.text.count)), rows: end.rows)
         case "pmtiles": self = .pmtiles(rest)
-        case "tiff": self = .tiff(rest)
+        case "tiff":
+            guard let (place, options) = TIFFTileOptions.split(rest) else { return nil }
+            self = .tiff(place, options)
         case "iiif": self = .iiif(rest)
         case "wmts": self = .wmts(rest)
         case "dzi": self = .deepZoom(rest)
@@ -70,7 +73,7 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
         case .mbtiles(let path, let rows):
             "mbtiles:\(path)" + (rows.map { $0 == .fromTop ? "#rows=top" : "#rows=bottom" } ?? "")
         case .pmtiles(let place): "pmtiles:\(place)"
-        case .tiff(let place): "tiff:\(place)"
+        case .tiff(let place, let tiff): "tiff:\(place)\(tiff.fragment)"
         case .iiif(let place): "iiif:\(place)"
         case .wmts(let place): "wmts:\(place)"
         case .folder(let path, let layout): "\(layout):\(path)"
@@ -98,8 +101,8 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .mbtiles(let path, let rows): try MBTilesTileSource(path: path, rows: rows, options: options)
         case .pmtiles(let place): try PMTilesTileSource(place, http: http, options: options)
-        case .tiff(let place):
-            try TIFFFile.open(place, http: http, image: image, options: options, progress: progress)
+        case .tiff(let place, let tiff):
+            try TIFFFile.open(place, http: http, image: image, tiff: tiff, options: options, progress: progress)
         case .iiif(let place): try HTTPTileSource(iiif: place, http: http, options: options)
         case .wmts(let place): try HTTPTileSource(wmts: place, http: http, options: options)
         case .folder(let path, let layout): try FolderTileSource(path: path, layout: layout, options: options)

@@ -176,6 +176,16 @@ final class SourceCounter: Sendable {
 }
 
 extension TileSourceStatistics {
+    /// Adds the requests and failures of a second file of the same source.
+    mutating func addRequests(of other: TileSourceStatistics) {
+        failures.merge(other.failures, uniquingKeysWith: +)
+        lastFailure = lastFailure ?? other.lastFailure
+        for count in [\TileSourceStatistics.attempts, \.retries, \.postponed, \.connections, \.streams, \.cutOff] {
+            self[keyPath: count] += other[keyPath: count]
+        }
+        cancelledBytes = .bytes(cancelledBytes.bytes + other.cancelledBytes.bytes)
+    }
+
     /// Text of ``silence``.
     fileprivate func silence(for nanoseconds: Int64, lastAbsent: String?) -> String? {
         // Tiles that are no longer wanted, or that a store has, are no reason.

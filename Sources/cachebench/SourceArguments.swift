@@ -57,7 +57,7 @@ struct SourceArguments: ParsableArguments {
     /// The source's file or folder, if it is one.
     var files: [String] {
         switch source {
-        case .mbtiles(let path, _)?, .pmtiles(let path)?, .tiff(let path)?, .image(let path)?, .folder(let path, _)?:
+        case .mbtiles(let path, _)?, .pmtiles(let path)?, .tiff(let path, _)?, .image(let path)?, .folder(let path, _)?:
             [path]
         case .deepZoom(let path)?: [path, (path as NSString).deletingPathExtension + "_files"]
         default: []

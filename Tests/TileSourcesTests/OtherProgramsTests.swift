@@ -283,6 +283,7 @@ import Testing
         arguments: [
             "--compression jpeg", "--compression jpeg --subifd", "--compression deflate --bigtiff",
             "--compression webp --lossless", "--compression zstd --predictor horizontal", "--compression lzw",
+            "--compression jp2k", "--compression jp2k --lossless",
         ]
     )
     func pyramidsOfVips(flags: String) throws {

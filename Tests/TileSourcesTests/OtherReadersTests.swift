@@ -57,12 +57,12 @@ import Testing
 
     private func compareWindows(of path: String, within limit: Int, levels: Int) throws {
         let source = try TIFFTileSource(path, options: TileSourceOptions(alpha: .straight))
-        try #require(source.pyramid.levels.count == levels)
+        try #require(source.fileLevels.count == levels)
         var tiles: [TileCoordinate: TestImage] = [:]
         var (count, seen) = (0, Set<Int>())
         for window in try OtherReaders.windows(windowsPath) {
-            let level = source.pyramid.maximumLevel - window.level
-            let extent = source.pyramid.levels[level]
+            let level = levels - 1 - window.level
+            let extent = source.fileLevels[level]
             var found = TestImage(width: window.image.width, height: window.image.height, pixels: window.image.pixels)
             for column in window.x / extent.tileWidth...(window.x + found.width - 1) / extent.tileWidth {
                 for row in window.y / extent.tileHeight...(window.y + found.height - 1) / extent.tileHeight {
@@ -125,6 +125,24 @@ import Testing
         try compare(kind: "gtiff:\(kind)", with: "gdal", by: python, within: limit, levels: isFlat ? 1 : 3)
     }
 
+    /// Internal masks of GDAL's cloud-optimised files, beside JPEG and without loss, and overviews in a file beside.
+    @Test(
+        .enabled(if: OtherReaders.gdal != nil, "gdal-bin and python3-gdal are not installed"),
+        arguments: [("masked:JPEG", 5), ("masked:DEFLATE", 5), ("beside:LZW", 3), ("beside:JPEG", 3)]
+    )
+    func masksAndFilesBesideOfGDAL(kind: String, levels: Int) throws {
+        let python = try #require(OtherReaders.gdal)
+        try compare(kind: kind, with: "gdal", by: python, within: kind.hasSuffix("JPEG") ? 1 : 0, levels: levels)
+        guard kind.hasPrefix("masked") else { return }
+        // Each tile comes with its mask.
+        let bytes = try #require(OtherPrograms.bytes(madePath))
+        let server = try #require(RangeServer(bytes))
+        let source = try TIFFTileSource(server.address)
+        let before = server.asked.count
+        for column in 0..<8 { _ = try source.loaded(levels - 1, column, 3) }
+        #expect(server.asked.count == before + 8 && source.statistics.failureCount == 0)
+    }
+
     /// What is not decoded is refused by its name.
     @Test(
         .enabled(if: OtherReaders.gdal != nil, "gdal-bin and python3-gdal are not installed"),
@@ -170,6 +188,8 @@ import Testing
         .enabled(if: OtherReaders.imagecodecs != nil, "PyPI's tifffile and imagecodecs are not installed"),
         arguments: [
             "jpeg:rgb:contig:small", "lzw:sixteen:contig:small", "zstd:rgb:separate:big", "webp:rgb:contig:small",
+            "jpeg2000:rgb:contig:small", "jpeg2000:sixteen:contig:small", "jpeg2000:grey:contig:big",
+            "aperio_jp2000_rgb:rgb:contig:small",
         ]
     )
     func compressedPyramidsOfTifffile(kind: String) throws {
@@ -217,12 +237,25 @@ import Testing
         try compare(path, with: "openslide", by: try #require(OtherReaders.openslide), within: 1, levels: 3)
     }
 
+    /// A slide of JPEG 2000 that tifffile writes, as openslide reads it: red, green and blue, and what it takes for YCbCr.
+    @Test(
+        .enabled(
+            if: OtherReaders.openslide != nil && OtherReaders.imagecodecs != nil,
+            "python3-openslide, or PyPI's tifffile and imagecodecs are not installed"
+        ),
+        arguments: ["aperio_jp2000_rgb", "aperio_jp2000_ycbc"]
+    )
+    func slidesOfJPEG2000(compression: String) throws {
+        let path = try made("slide:\(compression)", by: try #require(OtherReaders.imagecodecs))
+        try compare(path, with: "openslide", by: try #require(OtherReaders.openslide), within: 1, levels: 2)
+    }
+
     /// A slide from outside, as openslide reads it. Its levels have to be whole fractions of the first one, and not
     /// smaller than a tile unless they are JPEG. Other places are not whole pixels for openslide; see also
     /// ``pyramidsOfVipsAsOpenSlideReadsThem``.
     @Test(.enabled(if: OtherReaders.slide != nil, "TILECACHE_SLIDE names no slide")) func aRealSlide() throws {
         let path = try #require(OtherReaders.slide)
-        let levels = try TIFFTileSource(path).pyramid.levels.count
+        let levels = try TIFFTileSource(path).fileLevels.count
         try compare(path, with: "openslide", by: try #require(OtherReaders.openslide), within: 1, levels: levels)
     }
 

@@ -19,7 +19,7 @@ import Testing
         let path = folder.write(bytes, to: "made.tif")
         do {
             let source = try TIFFTileSource(path)
-            for (index, level) in source.pyramid.levels.enumerated().prefix(4) {
+            for (index, level) in source.fileLevels.enumerated().prefix(4) {
                 guard level.tileWidth * level.tileHeight <= 1 << 14 else { continue }
                 for (column, row) in [(0, 0), (level.columns - 1, level.rows - 1)] {
                     let isFailed = (try? source.loaded(index, column, row)) == nil

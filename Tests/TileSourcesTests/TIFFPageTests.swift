@@ -20,7 +20,7 @@ import Testing
         let place = folder.write(MadeTIFF(directories: pages).bytes(), to: "made.tif")
         let source = try TIFFTileSource(place)
         return (
-            source.pyramid.levels.map(\.worldPixelsPerPixel),
+            source.fileLevels.map(\.worldPixelsPerPixel),
             source.warning.map { String($0.dropFirst(place.utf8.count + 2)) }
         )
     }
@@ -138,13 +138,13 @@ import Testing
         let place = folder.write(MadeTIFF(directories: pages).bytes(), to: "made.tif")
         let source = try TIFFTileSource(place, options: TileSourceOptions(alpha: .straight))
         let count = images.count
-        #expect(source.pyramid.levels.map(\.worldPixelsPerPixel) == (0..<count).reversed().map { Double(1 << $0) })
+        #expect(source.fileLevels.map(\.worldPixelsPerPixel) == (0..<count).reversed().map { Double(1 << $0) })
         for (index, image) in images.reversed().enumerated() {
-            let level = source.pyramid.levels[index]
+            let level = source.fileLevels[index]
             #expect(level.width == image.width && level.height == image.height)
             for column in 0..<level.columns {
                 for row in 0..<level.rows {
-                    let tile = TileCoordinate(level: index, column: column, row: row)
+                    let tile = source.place(index, column, row)
                     let drawn = level.tileRectangle(of: tile, showing: source.pyramid.worldRectangle(of: tile))
                     let loaded = try source.loaded(index, column, row).image
                     for y in 0..<Int(drawn.maxY.rounded(.up)) {

@@ -52,7 +52,7 @@ import Testing
         let bytes = MadeTIFF(directories: directories, isBig: isBig).bytes()
         let server = try #require(RangeServer(bytes))
         let source = try TIFFTileSource(server.address)
-        #expect(source.pyramid.levels.map(\.width) == [8, 4, 2, 1].map { whole / $0 })
+        #expect(source.fileLevels.map(\.width) == [8, 4, 2, 1].map { whole / $0 })
         #expect(bytes.count > (whole == 4096 ? 1 << 19 : 1 << 17))
         #expect(server.asked.count == 2 && source.metadata.description == "about")
         #expect(server.asked.map(\.count).reduce(0, +) <= bytes.count + 1 << 16)
@@ -74,7 +74,7 @@ import Testing
         }
         let server = try #require(RangeServer(MadeTIFF(directories: directories).bytes()))
         let source = try TIFFTileSource(server.address)
-        #expect(source.pyramid.levels.map(\.width) == [whole / 2, whole])
+        #expect(source.fileLevels.map(\.width) == [whole / 2, whole])
         let tables = whole * whole / 256 * 8
         let expected = tables > 1 << 16 ? [tables + tables / 3 + 1 << 14] : []
         let next = expected.first.map { 2 * $0 } ?? 1 << 16

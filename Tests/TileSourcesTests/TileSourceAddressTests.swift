@@ -10,7 +10,16 @@ import Testing
             ("mbtiles:a#rows=top#rows=bottom", .mbtiles("a#rows=top", rows: .fromBottom)),
             ("mbtiles:a#rows=x/b", .mbtiles("a#rows=x/b")), ("mbtiles:a#b", .mbtiles("a#b")),
             ("xyz:a/b:c", .folder("a/b:c", TileFolderLayout(.xyz))),
-            ("tiff:a.svs", .tiff("a.svs")), ("iiif:http://h/a", .iiif("http://h/a")),
+            ("tiff:a.svs", .tiff("a.svs")), ("tiff:a#b.tif", .tiff("a#b.tif")), ("tiff:a#b=1", .tiff("a#b=1")),
+            ("tiff:a#page=2", .tiff("a", TIFFTileOptions(page: 2))),
+            (
+                "tiff:https://h/a.tif#series=3&band=4,3,2&range=-1.5,2e3&synthesized=0",
+                .tiff(
+                    "https://h/a.tif",
+                    TIFFTileOptions(series: 3, bands: [4, 3, 2], range: -1.5...2000, synthesizedLevels: 0)
+                )
+            ),
+            ("iiif:http://h/a", .iiif("http://h/a")),
             ("wmts:https://h/c.xml#layer=a", .wmts("https://h/c.xml#layer=a")), ("pmtiles:a", .pmtiles("a")),
             ("pmtiles:https://h/a", .pmtiles("https://h/a")),
             ("tms:/t", .folder("/t", TileFolderLayout(.tms))),
@@ -28,6 +37,10 @@ import Testing
         arguments: [
             "", ":", "xyz", "xyz:", "file:a", "MBTILES:a", ":a", "@2x:a", "xyz@3x:a", "dzi@2x:a", "pmtiles:", "iiif:",
             "wmts:", "mbtiles:a#rows=up", "mbtiles:a#rows=", "mbtiles:#rows=top", "mbtiles:a#rows=TOP",
+            "tiff:a#page=0", "tiff:a#page=", "tiff:a#page=1&series=1", "tiff:a#band=1,2", "tiff:a#band=0",
+            "tiff:#page=1",
+            "tiff:a#range=2,1", "tiff:a#range=1", "tiff:a#range=0,nan", "tiff:a#page=1&b=2", "tiff:a#synthesized=-1",
+            "tiff:a#page=1&",
         ]
     ) func otherWordsAreNone(text: String) {
         #expect(TileSourceAddress(text) == nil)

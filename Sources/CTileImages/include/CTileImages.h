@@ -103,6 +103,10 @@ void ti_take_numbers(const uint8_t *row, int bits, int format, size_t step, size
 void ti_mark_data(const uint8_t *row, int bits, int format, size_t step, size_t first, size_t count, double no_data,
                   int is_first, uint8_t *rgba);
 
+// Applies a mask, every fourth byte of `mask`, to opaque pixels of `bytes` bytes: multiplies them by it, or, unless
+// `premultiplies`, makes it the alpha of those of four. Returns whether any pixel has changed.
+int ti_apply_mask(uint8_t *pixels, size_t count, int bytes, int premultiplies, const uint8_t *mask);
+
 // Copies the first channel of each pixel to the next two.
 void ti_spread_grey(uint8_t *rgba, size_t count);
 

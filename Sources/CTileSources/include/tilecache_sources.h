@@ -60,7 +60,8 @@ TILECACHE_API tilecache_status tilecache_source_layer_options_init(
  * this returns. tilecache_open_source_layer() does the same on another thread.
  *
  * @param address UTF-8: mbtiles:FILE (rows from the top: mbtiles:FILE#rows=top), pmtiles:FILE or pmtiles:URL, tiff:FILE
- *        or tiff:URL, iiif:URL, wmts:URL, xyz:DIR, tms:DIR, zyx:DIR (each of the three with @2x before the colon),
+ *        or tiff:URL (each with #page=2, #series=2, #band=4,3,2, #range=MIN,MAX or #synthesized=3, joined by &, which
+ *        choose what is drawn of it), iiif:URL, wmts:URL, xyz:DIR, tms:DIR, zyx:DIR (each of the three with @2x before the colon),
  *        dzi:FILE, image:FILE, or the address of a server with {z}, {x} and {y}.
  * @param options NULL for the defaults.
  * @param layer receives the number, for all functions of tilecache.h.

@@ -7,11 +7,15 @@ struct TIFFFile {
     let format: TIFFFormat
     /// The first directory, thumbnails left out.
     private(set) var main: TIFFDirectory
+    /// Whether it is a page after the first one: only what follows it directly belongs to it.
+    private(set) var isFurther = false
     private var seen: Set<UInt64> = []
 
     /// Directories of a file that are read, sub-directories included. Files of many planes have more; levels are among
     /// the first.
     static let mostDirectories = 256
+    /// Directories among which a page is chosen.
+    private static let mostPages = 4096
 
     /// Whether bytes begin as those of a TIFF file do.
     static func isBeginning(_ bytes: [UInt8]) -> Bool {
@@ -19,14 +23,26 @@ struct TIFFFile {
     }
 
     /// Opens a file and reads its first directory.
-    init(_ place: String, http: HTTPTileOptions, _ delivery: TileDelivery) throws(TileSourceError) {
+    ///
+    /// - Parameters:
+    ///   - tiff: The picture that is wanted.
+    ///   - first: Bytes to read at first, 8 or more.
+    ///   - counter: Of its failures. Default: the source's.
+    init(
+        _ place: String,
+        http: HTTPTileOptions,
+        tiff: TIFFTileOptions = TIFFTileOptions(),
+        first: Int = 1 << 16,
+        counter: SourceCounter? = nil,
+        _ delivery: TileDelivery
+    ) throws(TileSourceError) {
         let (reader, beginning) = try ByteRangeReader.open(
             place,
             expecting: "a TIFF file",
-            first: 1 << 16,
+            first: first,
             least: 8,
             http: http,
-            counter: delivery.counter,
+            counter: counter ?? delivery.counter,
             scratch: delivery.scratch
         )
         self.reader = reader
@@ -37,7 +53,7 @@ struct TIFFFile {
             self.format = format
             main = try TIFFDirectory(&bytes, at: first, format: format)
             seen = [first]
-            try skipThumbnails()
+            if try !choose(tiff) { try skipThumbnails() }
             try bytes.expect(main)
         } catch {
             reader.stop()
@@ -65,6 +81,44 @@ struct TIFFFile {
         }
     }
 
+    /// Goes on to the picture that is chosen; returns whether one is.
+    private mutating func choose(_ tiff: TIFFTileOptions) throws(TileSourceError) -> Bool {
+        guard tiff.page != nil || tiff.series != nil else { return false }
+        var (pages, last) = ([(offset: seen.first ?? 0, directory: main)], main)
+        while last.next != 0, pages.count < Self.mostPages {
+            guard seen.insert(last.next).inserted else { break }
+            let offset = last.next
+            // Those before a damaged one can be read.
+            guard let directory = try? TIFFDirectory(&bytes, at: offset, format: format) else { break }
+            pages.append((offset, directory))
+            last = directory
+        }
+        let starts = tiff.page == nil ? try TIFFSeries.starts(pages.map(\.directory), &bytes) : Array(pages.indices)
+        let number = tiff.page ?? tiff.series ?? 1
+        guard number <= starts.count else {
+            let kind = tiff.page == nil ? "series" : "page"
+            throw TileSourceError(
+                bytes.name,
+                "\(kind) 1 to \(starts.count) \(starts.count == 1 ? "was" : "were") expected, not \(number); it has "
+                    + Self.list(starts.map { pages[$0].directory }, &bytes)
+            )
+        }
+        (main, seen) = (pages[starts[number - 1]].directory, [pages[starts[number - 1]].offset])
+        isFurther = starts[number - 1] > 0
+        return true
+    }
+
+    /// Sizes of pictures, for a message.
+    private static func list(_ directories: [TIFFDirectory], _ bytes: inout TIFFBytes) -> String {
+        var words: [String] = []
+        for (index, directory) in directories.prefix(8).enumerated() {
+            let size = try? TIFFLevel.size(directory, &bytes)
+            words.append("\(index + 1) of \(size.map { "\($0.width) x \($0.height)" } ?? "unknown") pixels")
+        }
+        if directories.count > 8 { words.append("...") }
+        return words.joined(separator: ", ")
+    }
+
     /// Reads the directory at an offset; `nil` if there is none, or enough have been read.
     mutating func next(_ offset: UInt64) throws(TileSourceError) -> TIFFDirectory? {
         guard offset != 0, seen.count < Self.mostDirectories else { return nil }
@@ -81,23 +135,25 @@ extension TIFFFile {
         _ place: String,
         http: HTTPTileOptions,
         image: ImageTileOptions,
+        tiff: TIFFTileOptions,
         options: TileSourceOptions,
         progress: (Double) -> Bool
     ) throws(TileSourceError) -> any PyramidTileSource {
         try options.check(place)
+        try tiff.check(place)
         let delivery = TileDelivery(options)
         return try ByteRangeReader.unchanged { () throws(TileSourceError) -> any PyramidTileSource in
-            var file = try TIFFFile(place, http: http, delivery)
+            var file = try TIFFFile(place, http: http, tiff: tiff, delivery)
             if TIFFLevel.isTiled(file.main) {
-                let contents = try TIFFTileSource.contents(&file)
-                return try TIFFTileSource(file.reader, contents, http: http, options: options, delivery: delivery)
+                let contents = try TIFFContents(reading: &file, tiff, http, delivery)
+                return try TIFFTileSource(contents, http: http, tiff: tiff, options: options, delivery: delivery)
             }
             defer { file.reader.stop() }
-            let strips = try TIFFStrips(&file, limit: image.memoryLimit.bytes)
+            let strips = try TIFFStrips(&file, limit: image.memoryLimit.bytes, tiff)
             return try ImageTileSource(
                 strips,
                 name: place,
-                own: file.reader.dataSet,
+                own: file.reader.dataSet + tiff.names,
                 image: image,
                 options: options,
                 progress: progress

@@ -1,3 +1,5 @@
+import CTileImages
+
 /// How samples of a TIFF are encoded, and which of them are drawn.
 struct TIFFLayout: Sendable {
     var isLittle: Bool
@@ -11,12 +13,15 @@ struct TIFFLayout: Sendable {
     var isPlanar: Bool
     /// Order of the bits in a byte of what is encoded: 1 the highest first, 2 the lowest first.
     var fillOrder: Int
+    private let codec: TIFFCodec
     /// Fields that decoders need, as they are in the file.
     private(set) var own: [TIFFField]
     /// The samples of a pixel that become grey, colours, inks or the code of a palette.
     let drawn: [Int]
     /// The sample that is alpha.
     let alphaSample: Int?
+    /// The planes that are read: one if all samples are together.
+    let planes: [Int]
     private let isMultiplied: Bool
 
     /// What alpha is in decoded pixels. If the file has none, all but those of a WebP are opaque already.
@@ -26,69 +31,101 @@ struct TIFFLayout: Sendable {
     }
 
     /// Whether tiles are files of their own, JPEG or WebP, which are decoded without libtiff.
-    var isOfImages: Bool { compression == 50001 || compression == 7 && !isPlanar && [1, 3].contains(samples) }
+    var isOfImages: Bool { codec.decoder == .images && (compression != 7 || !isPlanar && [1, 3].contains(samples)) }
+
+    /// Whether tiles are JPEG 2000, and whether of YCbCr: the colours of slides are, whatever their directory says.
+    var isJPEG2000: Bool { codec.decoder == .openJPEG }
+    var isYCC: Bool { isJPEG2000 && samples == 3 && !isPlanar && (compression == 33003 || photometric == 6) }
 
     /// Whether libtiff makes red, green and blue of the samples: of YCbCr and CIELab.
-    var isConverted: Bool { !isOfImages && [6, 8].contains(photometric) }
+    var isConverted: Bool { !isOfImages && !isJPEG2000 && [6, 8].contains(photometric) }
 
-    /// The planes that are read: one if all samples are together.
-    var planes: [Int] { isPlanar ? Set(drawn + (alphaSample.map { [$0] } ?? [])).sorted() : [0] }
+    /// Whether a decoder fills all of a tile, or fails.
+    var fillsAll: Bool { codec.fillsAll }
+
+    /// Whether samples are numbers that become shades, by a range.
+    var hasRange: Bool { !isOfImages && photometric < 3 }
 
     /// Bytes of a row of decoded samples.
     func rowBytes(_ width: Int, samples: Int) -> Int { (width * samples * bits + 7) / 8 }
 }
 
 extension TIFFLayout {
-    private static let names: [Int: String] = [
-        6: "old JPEG", 33003: "JPEG 2000", 33004: "JPEG 2000", 33005: "JPEG 2000", 34712: "JPEG 2000", 34925: "LZMA",
-        50002: "JPEG XL", 52546: "JPEG XL",
-    ]
-    private static let known: Set<Int> = [1, 2, 3, 4, 5, 7, 8, 32771, 32773, 32946, 34887, 50000, 50001]
     /// Colours that are refused, by their photometric interpretation.
     private static let colours: [Int: String] = [
         4: "a mask", 9: "ICCLab", 10: "ITULab", 32803: "a sensor's colours", 32844: "LogL", 32845: "LogLuv",
     ]
     /// Maximum number of samples of a pixel.
     private static let mostSamples = 4096
-    private static let ownTags: [TIFFTag] = [
-        .t4Options, .t6Options, .jpegTables, .whitePoint, .yCbCrCoefficients, .yCbCrSubSampling, .referenceBlackWhite,
-        .lercParameters,
-    ]
+    private static let colourTags: [TIFFTag] = [.yCbCrCoefficients, .yCbCrSubSampling, .referenceBlackWhite]
 
     /// Reads how a directory's samples are encoded; refuses what cannot be drawn.
-    init(_ directory: TIFFDirectory, isLittle: Bool, _ bytes: inout TIFFBytes) throws(TileSourceError) {
+    ///
+    /// - Parameters:
+    ///   - bands: Numbers of the samples that are drawn, from 1; empty for those that the directory states.
+    ///   - isMask: Whether it marks the pixels of another picture.
+    init(
+        _ directory: TIFFDirectory,
+        isLittle: Bool,
+        bands: [Int] = [],
+        isMask: Bool = false,
+        _ bytes: inout TIFFBytes
+    ) throws(TileSourceError) {
         self.isLittle = isLittle
         (samples, bits, sampleFormat) = try Self.samples(directory, &bytes)
-        compression = try Self.compression(directory, &bytes)
-        photometric = try directory.number(.photometricInterpretation, 0...65_535, &bytes)
+        compression = try directory.number(.compression, 1...65_535, default: 1, &bytes)
+        codec = try TIFFCodec.of(compression, bytes.name)
+        let stated = try directory.number(.photometricInterpretation, 0...65_535, &bytes)
+        // Inks that are chosen are drawn as numbers. A mask is white where there are data.
+        photometric = isMask && stated == 4 || !bands.isEmpty && [2, 5].contains(stated) ? 1 : stated
         isPlanar = try directory.number(.planarConfiguration, 1...2, default: 1, &bytes) == 2 && samples > 1
         predictor = try directory.number(.predictor, 1...3, default: 1, &bytes)
         let extras = try directory.numbers(.extraSamples, atMost: Self.mostSamples, &bytes) ?? []
         // They are the last ones. Colours are none of them, whatever the field says.
         let base = samples - extras.count
-        let (count, needed) = (samples, Self.colourCount(photometric))
-        let alpha = extras.indices.first { [1, 2].contains(extras[$0]) && base + $0 >= max(needed, 1) }
-        alphaSample = alpha.map { base + $0 }
-        isMultiplied = alpha.map { extras[$0] == 1 } ?? false
-        let others = (0..<count).filter { [alphaSample] in $0 != alphaSample }
+        let (count, needed) = (samples, Self.colourCount(stated))
+        let alpha = extras.indices.first {
+            [1, 2].contains(extras[$0]) && base + $0 >= max(needed, 1) && !bands.contains(base + $0 + 1)
+        }
+        let alphaSample = alpha.map { base + $0 }
+        (self.alphaSample, isMultiplied) = (alphaSample, alpha.map { extras[$0] == 1 } ?? false)
+        let others = (0..<count).filter { $0 != alphaSample }
         drawn =
-            switch photometric {
+            switch stated {
+            case _ where !bands.isEmpty: bands.map { $0 - 1 }
             case 3: [0, 0, 0]
             case 5: Array(others.prefix(4))
             default: others.count >= 3 ? Array(others.prefix(3)) : Array(others.prefix(1))
             }
+        planes = isPlanar ? Set(drawn + (alphaSample.map { [$0] } ?? [])).sorted() : [0]
         own = []
         fillOrder = 1
-        // JPEG and WebP files are read as they are, whatever the directory says.
-        if compression != 7, compression != 50001 {
+        if codec.decoder == .libtiff {
             fillOrder = try directory.number(.fillOrder, 1...2, default: 1, &bytes)
         }
-        if !isOfImages {
-            for tag in Self.ownTags where needs(tag) {
+        if !isOfImages, !isJPEG2000 {
+            let colours = photometric == 6 ? Self.colourTags : photometric == 8 ? [.whitePoint] : []
+            for tag in codec.fields + colours {
                 if let field = try directory.copy(tag, atMost: 1 << 16, &bytes) { own.append(field) }
             }
         }
         try checkColours(bytes.name)
+        try check(bands, bytes.name)
+    }
+
+    private func check(_ bands: [Int], _ path: String) throws(TileSourceError) {
+        guard let last = bands.max() else { return }
+        guard last <= samples else {
+            let bands = samples == 1 ? "band 1 was" : "bands 1 to \(samples) were"
+            throw TileSourceError(path, "\(bands) expected, not \(last): its pixels have no more samples")
+        }
+        guard !isOfImages, !isYCC, [0, 1].contains(photometric) else {
+            throw TileSourceError(
+                path,
+                "bands can be chosen of grey, of red, green and blue and of inks, but not of a palette, YCbCr, CIELab or of "
+                    + "tiles that are JPEG or WebP files"
+            )
+        }
     }
 
     private static func colourCount(_ photometric: Int) -> Int { [2: 3, 5: 4, 6: 3, 8: 3][photometric] ?? 1 }
@@ -114,37 +151,7 @@ extension TIFFLayout {
         return (samples, Int(depth), Int(format))
     }
 
-    private static func compression(
-        _ directory: TIFFDirectory,
-        _ bytes: inout TIFFBytes
-    ) throws(TileSourceError) -> Int {
-        let compression = try directory.number(.compression, 1...65_535, default: 1, &bytes)
-        guard known.contains(compression) else {
-            let name = names[compression] ?? "\(compression)"
-            throw TileSourceError(
-                bytes.name,
-                "compression by LZW, Deflate, Zstandard, PackBits, CCITT, LERC, JPEG, WebP or none was expected, not "
-                    + name
-            )
-        }
-        return compression
-    }
-
-    /// Whether libtiff needs a field to decode what is encoded so.
-    private func needs(_ tag: TIFFTag) -> Bool {
-        switch tag {
-        case .t4Options, .t6Options: (2...4).contains(compression)
-        case .jpegTables: compression == 7
-        case .lercParameters: compression == 34887
-        case .whitePoint: photometric == 8
-        default: photometric == 6
-        }
-    }
-
     private func checkColours(_ path: String) throws(TileSourceError) {
-        guard isOfImages || TIFFTile.knows(compression) else {
-            throw TileSourceError(path, "this system's libtiff cannot decode the compression \(compression)")
-        }
         // What JPEG makes of YCbCr is red, green and blue. Three bands of unknown meaning, which GDAL writes unless they
         // have 8 bits, are drawn as such, too.
         let isKnown =
@@ -167,6 +174,14 @@ extension TIFFLayout {
                 path,
                 "YCbCr or CIELab of 3 samples of 8 bits in one tile was expected, not \(samples) samples of \(bits) bits"
                     + (isPlanar ? " in planes" : "")
+            )
+        }
+        guard !isJPEG2000 || [8, 16].contains(bits) && sampleFormat == 1 && photometric != 8 && (!isYCC || bits == 8)
+        else {
+            throw TileSourceError(
+                path,
+                "JPEG 2000 of samples of 8 or 16 bits without a sign was expected, not of \(bits) bits in the format "
+                    + "\(sampleFormat)"
             )
         }
         let isWebP = compression == 50001
@@ -192,5 +207,27 @@ extension TIFFLayout {
         // Some writers state 8 bits, as libtiff knows.
         let isSmall = values.allSatisfy { $0 < 256 }
         return values.map { UInt8(truncatingIfNeeded: isSmall ? $0 : $0 >> 8) }
+    }
+}
+
+extension TIFFLayout {
+    /// Where a sample is in decoded rows: its row, bits, the samples from one pixel to the next, and its place in a pixel.
+    ///
+    /// - Parameter rows: By plane of ``planes``.
+    func place(of sample: Int, _ rows: [UnsafePointer<UInt8>]) -> (UnsafePointer<UInt8>, Int32, Int, Int) {
+        guard isPlanar else { return (rows[0], Int32(bits), samples, sample) }
+        return (rows[planes.firstIndex(of: sample) ?? 0], Int32(bits), 1, 0)
+    }
+
+    /// Reads the numbers of the drawn samples of a row, of every so many pixels.
+    func numbers(_ rows: [UnsafePointer<UInt8>], _ width: Int, every: Int) -> [Double] {
+        Set(drawn).flatMap { sample in
+            let (samples, bits, step, first) = place(of: sample, rows)
+            let count = (width - 1) / every + 1
+            return [Double](unsafeUninitializedCapacity: count) { numbers, length in
+                ti_numbers(samples, bits, Int32(sampleFormat), step * every, first, count, numbers.baseAddress)
+                length = count
+            }
+        }
     }
 }

@@ -21,6 +21,10 @@ struct TIFFLevel: Sendable {
     var range: TIFFRange?
     /// The number of samples without data.
     var noData: Double?
+    /// The level whose tiles mark the pixels of this one's, of the same size; empty if there is none.
+    private(set) var mask: [TIFFLevel] = []
+    /// Whether its tiles are in a file of overviews beside the picture's.
+    var isBeside = false
     /// By plane, row and column.
     private var offsets: [UInt64]
     private var counts: [UInt32]
@@ -45,7 +49,8 @@ struct TIFFLevel: Sendable {
 
     /// Bytes in memory.
     var byteCount: Int {
-        layout.own.reduce(12 * offsets.count + tables.count + palette.count) { $0 + $1.data.count }
+        let own = layout.own.reduce(12 * offsets.count + tables.count + palette.count) { $0 + $1.data.count }
+        return mask.reduce(own) { $0 + $1.byteCount }
     }
 
     /// Whether a directory has tiles. Some writers state their places as those of strips.
@@ -73,11 +78,16 @@ struct TIFFLevel: Sendable {
 
     /// Reads and checks a directory with tiles or strips.
     ///
-    /// - Parameter room: Tiles that may still be in memory.
+    /// - Parameters:
+    ///   - bands: Numbers of the samples that are drawn; empty for those that the directory states.
+    ///   - isMask: Whether it marks the pixels of another picture.
+    ///   - room: Tiles that may still be in memory.
     init(
         _ directory: TIFFDirectory,
-        isLittle: Bool,
-        room: Int,
+        _ format: TIFFFormat,
+        bands: [Int] = [],
+        isMask: Bool = false,
+        room: Int = largestCount,
         _ bytes: inout TIFFBytes
     ) throws(TileSourceError) {
         let path = bytes.name
@@ -93,7 +103,7 @@ struct TIFFLevel: Sendable {
                 width, min(try directory.number(.rowsPerStrip, 1...most, default: most, &bytes), height)
             )
         }
-        layout = try TIFFLayout(directory, isLittle: isLittle, &bytes)
+        layout = try TIFFLayout(directory, isLittle: format.isLittle, bands: bands, isMask: isMask, &bytes)
         tables = try directory.raw(.jpegTables, atMost: 1 << 16, &bytes) ?? []
         palette = try layout.palette(directory, &bytes)
         let (pixels, isHuge) = tileHeight.multipliedReportingOverflow(
@@ -126,10 +136,13 @@ struct TIFFLevel: Sendable {
 
     /// Takes what a picture's directory says of its numbers, for its levels from the coarsest.
     ///
-    /// - Returns: A sentence on their range.
+    /// - Parameter range: The numbers that are black and white, if they are given.
+    /// - Returns: A sentence on their range, unless it is given.
     static func setNumbers(
         _ levels: inout [TIFFLevel],
         _ directory: TIFFDirectory,
+        range: ClosedRange<Double>? = nil,
+        reader: ByteRangeReader? = nil,
         _ bytes: inout TIFFBytes
     ) throws(TileSourceError) -> String? {
         let isThere = directory.isInFile(.gdalNoData, bytes)
@@ -137,9 +150,29 @@ struct TIFFLevel: Sendable {
         let layout = levels[0].layout
         let noData = text.flatMap { Double($0) }.map { layout.sampleFormat == 3 ? nearest($0, bits: layout.bits) : $0 }
         for index in levels.indices { levels[index].noData = noData }
-        guard let (range, sentence) = try TIFFRange.find(directory, coarsest: levels[0], &bytes) else { return nil }
+        if let range {
+            let own = try levels[0].checked(range, bytes.name)
+            for index in levels.indices { levels[index].range = own }
+            return nil
+        }
+        let place = reader ?? bytes.reader
+        guard let (range, sentence) = try TIFFRange.find(directory, coarsest: levels[0], in: place, &bytes) else {
+            return nil
+        }
         for index in levels.indices { levels[index].range = range }
         return sentence
+    }
+
+    /// A range that is given, if there are numbers that become shades.
+    func checked(_ range: ClosedRange<Double>, _ path: String) throws(TileSourceError) -> TIFFRange {
+        guard layout.hasRange else {
+            throw TileSourceError(
+                path,
+                "a range is of grey or of red, green and blue, and not of a palette, CMYK, YCbCr, CIELab or of tiles that "
+                    + "are JPEG or WebP files"
+            )
+        }
+        return TIFFRange(black: range.lowerBound, white: range.upperBound)
     }
 
     /// The nearest number with a point of some bits: it is meant.
@@ -161,15 +194,26 @@ struct TIFFLevel: Sendable {
         if isFilled { (width, height) = (drawnWidth, drawnHeight) }
     }
 
-    /// Number of tiles, planes counted.
-    var count: Int { offsets.count }
+    /// Takes the level that marks its pixels. Returns whether its tiles are of the same size.
+    mutating func setMask(_ mask: TIFFLevel) -> Bool {
+        guard mask.isTiled, (mask.width, mask.height) == (width, height), mask.layout.samples == 1,
+            (mask.tileWidth, mask.tileHeight) == (tileWidth, tileHeight), mask.layout.photometric < 2,
+            mask.layout.bits <= 8, mask.layout.sampleFormat == 1, !mask.isOfImages, layout.alphaSample == nil
+        else { return false }
+        self.mask = [mask]
+        return true
+    }
+
+    /// Number of tiles, planes and those of a mask counted.
+    var count: Int { mask.reduce(offsets.count) { $0 + $1.count } }
 
     /// Bytes of all tiles, and of the largest one.
     var encodedBytes: (all: Int, largest: Int) {
         (counts.reduce(0) { $0 + Int($1) }, counts.max().map { Int($0) } ?? 0)
     }
 
-    /// Where a tile is, by plane of ``TIFFLayout/planes``; `nil` if it is absent. The range of a plane that is not in the file is empty.
+    /// Where a tile is, by plane of ``TIFFLayout/planes``, and its mask's, if there is one, at the end; `nil` if it is
+    /// absent. The range of a plane that is not in the file is empty.
     ///
     /// - Throws: If it lies beyond the file.
     func ranges(_ column: Int, _ row: Int, size: Int) throws(TileLoadFailure) -> [Range<Int>]? {
@@ -187,6 +231,8 @@ struct TIFFLevel: Sendable {
             }
             ranges.append(Int(offset)..<Int(offset) + count)
         }
-        return ranges.allSatisfy(\.isEmpty) ? nil : ranges
+        guard !ranges.allSatisfy(\.isEmpty) else { return nil }
+        for mask in mask { ranges += try mask.ranges(column, row, size: size) ?? [0..<0] }
+        return ranges
     }
 }

@@ -34,10 +34,13 @@ struct TIFFPages {
         others = try Self.children(of: first, &file)
         var offset = first.directory.next
         while let directory = try file.next(offset) {
-            if let page = try TIFFPage(directory, &file.bytes) { others.append(page) }
+            let page = try TIFFPage(directory, &file.bytes)
+            // What follows another picture is that one's.
+            if file.isFurther, let page, !page.isMask, !page.isReduced, !page.isSamePage(as: first) { break }
+            if let page { others.append(page) }
             offset = directory.next
         }
-        if first.isReduced, let place = Self.placeOfImage(among: others, reducedTo: first) {
+        if first.isReduced, !file.isFurther, let place = Self.placeOfImage(among: others, reducedTo: first) {
             swap(&main, &others[place])
             isMainLater = true
             others += try Self.children(of: main, &file)
@@ -52,7 +55,7 @@ struct TIFFPages {
         // Such writers begin a new picture with each page that they do not mark.
         let marksAll = text.contains("<OME") || text.hasPrefix("{\"shape\"") || text.hasPrefix("ImageJ=")
         assignVersions()
-        try choose(takesUnmarked: isScan || !isMarked && !marksAll, &file)
+        try choose(takesUnmarked: isScan || !isMarked && !marksAll, try main.samples(&file.bytes), &file.bytes)
         if !isScan, !isMarked, levels.count == 1 {
             // The size of one page may be a fraction by chance.
             leave(levels[0].page, Self.unmarked)
@@ -60,14 +63,27 @@ struct TIFFPages {
         }
     }
 
-    /// The sentences, of which the first are given, and one on masks. GDAL and rio-cogeo write these beside JPEG, which
-    /// has no alpha.
+    /// Takes the levels of a picture from a file of overviews beside it, all of whose pages are.
+    init(_ file: inout TIFFFile, beside main: TIFFPage, _ samples: TIFFPage.Samples) throws(TileSourceError) {
+        self.main = main
+        others = []
+        var directory: TIFFDirectory? = file.main
+        while let found = directory {
+            if let page = try TIFFPage(found, &file.bytes) { others.append(page) }
+            directory = try file.next(found.next)
+        }
+        try choose(takesUnmarked: true, samples, &file.bytes)
+    }
+
+    /// The mask of a picture: the first of its size that follows it.
+    func mask(of page: TIFFPage) -> TIFFPage? {
+        others.first { $0.isMask && ($0.width, $0.height) == (page.width, page.height) }
+    }
+
+    /// The sentences, of which the first are given.
     var warning: String? {
         var parts = Array(leftOut.prefix(3))
         if leftOut.count > 3 { parts.append("and \(leftOut.count - 3) more pages") }
-        if others.contains(where: \.isMask) {
-            parts.append("its mask of pixels without data is not read: they are drawn as they are")
-        }
         return parts.isEmpty ? nil : parts.joined(separator: "; ")
     }
 
@@ -112,8 +128,11 @@ struct TIFFPages {
     }
 
     /// Takes levels from fine to coarse; leaves out the rest with its reason.
-    private mutating func choose(takesUnmarked: Bool, _ file: inout TIFFFile) throws(TileSourceError) {
-        let own = try main.samples(&file.bytes)
+    private mutating func choose(
+        takesUnmarked: Bool,
+        _ own: TIFFPage.Samples,
+        _ bytes: inout TIFFBytes
+    ) throws(TileSourceError) {
         let world = (width: main.width, height: main.height)
         var overviews = Overviews(of: world, within: 2)
         // Pages of one size in the order of the file.
@@ -128,7 +147,7 @@ struct TIFFPages {
                 leave(page, Self.other)
                 continue
             }
-            let filled = isPhilips ? try filledScale(page, &file.bytes) : nil
+            let filled = isPhilips ? try filledScale(page, &bytes) : nil
             guard
                 filled != nil
                     || !levels.contains(where: { $0.page.width == page.width && $0.page.height == page.height }),
@@ -142,13 +161,13 @@ struct TIFFPages {
                 leave(page, Self.unmarked)
                 continue
             }
-            let samples = try page.samples(&file.bytes)
+            let samples = try page.samples(&bytes)
             guard samples == own else {
                 let kinds = "\(samples.summary), not \(own.summary)"
                 leave(page, "it has \(samples.summary == own.summary ? "other colours" : kinds)")
                 continue
             }
-            let tile = try TIFFLevel.tileSize(page.directory, &file.bytes)
+            let tile = try TIFFLevel.tileSize(page.directory, &bytes)
             guard TIFFLevel.tileSides.contains(tile.width), TIFFLevel.tileSides.contains(tile.height) else {
                 leftOut.append(
                     "its overview of \(page.width) x \(page.height) pixels is left out: tiles of 16 to 4096 pixels a "

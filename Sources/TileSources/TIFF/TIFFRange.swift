@@ -31,10 +31,11 @@ struct TIFFRange: Equatable, Sendable {
     static func find(
         _ directory: TIFFDirectory,
         coarsest level: TIFFLevel,
+        in reader: ByteRangeReader,
         _ bytes: inout TIFFBytes
     ) throws(TileSourceError) -> (TIFFRange, String)? {
         let layout = level.layout
-        guard !level.isOfImages, layout.photometric < 3, layout.bits > 8 || layout.sampleFormat != 1 else { return nil }
+        guard layout.hasRange, layout.bits > 8 || layout.sampleFormat != 1 else { return nil }
         let whole = TIFFRange(of: layout)
         var found: (range: TIFFRange, origin: String)?
         if let range = try statistics(directory, layout, &bytes) { found = (range, "GDAL's statistics in the file") }
@@ -43,7 +44,7 @@ struct TIFFRange: Equatable, Sendable {
             let (lows, highs) = (try directory.values(low, &bytes) ?? [], try directory.values(high, &bytes) ?? [])
             if let range = TIFFRange(lows, highs) { found = found ?? (range, "\(low.name) and \(high.name)") }
         }
-        if found == nil, layout.sampleFormat != 1 || layout.bits > 16, let range = try level.measured(bytes.reader) {
+        if found == nil, layout.sampleFormat != 1 || layout.bits > 16, let range = try level.measured(reader) {
             // Pictures with a point are often 0 to 1, with a little more.
             let isUnit = layout.sampleFormat == 3 && range.black > -0.25 && range.white < 1.25
             // A picture of one number is black.
@@ -134,7 +135,8 @@ extension TIFFLevel {
         let (wide, high) = (min(tileWidth, width - column * tileWidth), min(tileHeight, height - row * tileHeight))
         let decoder = TIFFTile(self, TileSourceOptions(), scratch, rows: isTiled ? nil : high)
         var planes: [RangeBytes] = []
-        for range in ranges { planes.append(try reader.bytesNow(range)) }
+        // The mask's, if there is one, is the last.
+        for range in ranges.prefix(layout.planes.count) { planes.append(try reader.bytesNow(range)) }
         guard let decoded = try? decoder.decode(planes) else { return [] }
         // Rows that are longer than that are thinned out themselves.
         let every = (wide - 1) / TIFFRange.mostNumbers + 1

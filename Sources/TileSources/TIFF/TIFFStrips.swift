@@ -11,8 +11,8 @@ struct TIFFStrips: ImageRowSource {
         "convert it, with \"gdal_translate -of COG\" or \"vips tiffsave --tile --pyramid\""
 
     /// - Parameter limit: Maximum bytes to fetch from a server.
-    init(_ file: inout TIFFFile, limit: Int) throws(TileSourceError) {
-        let level = try TIFFLevel(file.main, isLittle: file.format.isLittle, room: TIFFLevel.largestCount, &file.bytes)
+    init(_ file: inout TIFFFile, limit: Int, _ tiff: TIFFTileOptions = TIFFTileOptions()) throws(TileSourceError) {
+        let level = try TIFFLevel(file.main, file.format, bands: tiff.bands, &file.bytes)
         reader = file.reader
         let bytes = level.encodedBytes.all
         guard !reader.isRemote || bytes <= limit else {
@@ -23,7 +23,7 @@ struct TIFFStrips: ImageRowSource {
             )
         }
         var levels = [level]
-        numbers = try TIFFLevel.setNumbers(&levels, file.main, &file.bytes)
+        numbers = try TIFFLevel.setNumbers(&levels, file.main, range: tiff.range, &file.bytes)
         self.level = levels[0]
     }
 
@@ -88,10 +88,10 @@ struct TIFFStrips: ImageRowSource {
                     try pass(first + y + 1) { writer.write(&row, width, alpha: level.layout.alpha, to: $0) }
                 }
             } else {
-                let tile = TIFFTile(level, options, scratch, rows: count, colours: colours)
+                let tile = TIFFTile(level, options, scratch, rows: count)
                 let decoded: [ScratchBytes]
                 do { decoded = try tile.decode(planes) } catch { throw TileSourceError(name(of: strip), error.message) }
-                for y in 0..<count { try pass(first + y + 1) { tile.write(decoded, y, width, &row, to: $0) } }
+                for y in 0..<count { try pass(first + y + 1) { tile.write(decoded, colours, y, width, &row, to: $0) } }
             }
         }
     }

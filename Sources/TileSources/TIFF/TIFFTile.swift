@@ -1,3 +1,4 @@
+import CTileOpenJPEG
 import CTileTIFF
 import TileCache
 
@@ -7,7 +8,6 @@ import TileCache
 /// directories.
 struct TIFFTile: Sendable {
     private let layout: TIFFLayout
-    private let colours: TIFFColours
     private let side: (width: Int, height: Int)
     private let writer: TilePixelWriter
     private let bytesPerPixel: Int
@@ -16,36 +16,24 @@ struct TIFFTile: Sendable {
     /// - Parameters:
     ///   - scratch: Memory of what is decoded.
     ///   - rows: Of a tile. Default: the level's.
-    ///   - colours: Of the level, if they are there already.
-    init(
-        _ level: TIFFLevel,
-        _ options: TileSourceOptions,
-        _ scratch: ScratchMemory,
-        rows: Int? = nil,
-        colours: TIFFColours? = nil
-    ) {
+    init(_ level: TIFFLevel, _ options: TileSourceOptions, _ scratch: ScratchMemory, rows: Int? = nil) {
         self.scratch = scratch
         layout = level.layout
-        self.colours = colours ?? TIFFColours(level)
         side = (level.tileWidth, rows ?? level.tileHeight)
         bytesPerPixel = options.format.bytesPerPixel ?? 4
         writer = TilePixelWriter(options)
     }
 
-    /// Whether libtiff can decode a compression.
-    static func knows(_ compression: Int) -> Bool { tile_tiff_knows(Int32(compression)) != 0 }
-
-    /// Compressions whose decoder fills the whole tile, or fails. Others may end before: CCITT after the mark of its end,
-    /// JPEG of a smaller picture.
-    private static let fillsAll: Set<Int> = [1, 5, 8, 32946, 50000]
-
     /// Decodes a tile that is no JPEG or WebP.
     ///
     /// - Parameters:
     ///   - planes: Encoded bytes, of all samples or of each.
+    ///   - mask: What marks its pixels, if there is one.
     ///   - width: Pixels that are drawn; the rest of the tile is zeros.
     func decode(
         _ planes: [RangeBytes],
+        _ colours: TIFFColours,
+        mask: TIFFMask?,
         width: Int,
         height: Int,
         into pixels: inout TilePixels
@@ -60,7 +48,8 @@ struct TIFFTile: Sendable {
             target.initializeMemory(as: UInt8.self, repeating: 0)
             var row = [UInt8](repeating: 255, count: side.width * 4)
             for y in 0..<height {
-                write(decoded, y, width, &row, to: (first + y * stride).assumingMemoryBound(to: UInt8.self))
+                let place = (first + y * stride).assumingMemoryBound(to: UInt8.self)
+                write(decoded, colours, mask: mask, y, width, &row, to: place)
             }
         }
     }
@@ -77,6 +66,8 @@ struct TIFFTile: Sendable {
     /// - Parameter row: Scratch memory, 4 bytes a pixel, at first opaque.
     func write(
         _ decoded: [ScratchBytes],
+        _ colours: TIFFColours,
+        mask: TIFFMask? = nil,
         _ y: Int,
         _ width: Int,
         _ row: inout [UInt8],
@@ -90,22 +81,21 @@ struct TIFFTile: Sendable {
             } else {
                 colours.write(rows, width, to: row)
             }
+            mask?.write(y, width, to: row + 3)
         }
         writer.write(&row, width, alpha: layout.alpha, to: target)
     }
 
     /// Reads the numbers of the drawn samples of a row, of every so many pixels.
     func numbers(_ decoded: [ScratchBytes], _ y: Int, _ width: Int, every: Int) -> [Double] {
-        withExtendedLifetime(decoded) { colours.numbers(rows(decoded, y), width, every: every) }
+        withExtendedLifetime(decoded) { layout.numbers(rows(decoded, y), width, every: every) }
     }
 
-    private func rows(_ decoded: [ScratchBytes], _ y: Int) -> [UnsafePointer<UInt8>] {
+    /// A row of each plane.
+    func rows(_ decoded: [ScratchBytes], _ y: Int) -> [UnsafePointer<UInt8>] {
         let bytes = rowBytes(samples: layout.isPlanar ? 1 : layout.samples)
         return decoded.compactMap { $0.memory.baseAddress.map { UnsafePointer($0 + y * bytes) } }
     }
-
-    /// Bytes of tables in memory.
-    var byteCount: Int { colours.byteCount }
 
     private func rowBytes(samples: Int) -> Int {
         layout.isConverted ? 4 * side.width : layout.rowBytes(side.width, samples: samples)
@@ -118,7 +108,11 @@ struct TIFFTile: Sendable {
             target.memory.update(repeating: 0)
             return target
         }
-        if !Self.fillsAll.contains(layout.compression) { target.memory.update(repeating: 0) }
+        if !layout.fillsAll { target.memory.update(repeating: 0) }
+        if layout.isJPEG2000 {
+            try decodeJPEG2000(bytes, samples: samples, to: target)
+            return target
+        }
         let head = head(of: bytes.count, samples: samples)
         // libtiff turns the bits where they are.
         let bytes = layout.fillOrder == 1 ? bytes : bytes.withBytes { .received(Array($0)) }
@@ -141,6 +135,28 @@ struct TIFFTile: Sendable {
             throw TileLoadFailure(.undecodable, text.isEmpty ? "its data are damaged" : "libtiff says: \(text)")
         }
         return target
+    }
+
+    private func decodeJPEG2000(
+        _ bytes: RangeBytes,
+        samples: Int,
+        to target: ScratchBytes
+    ) throws(TileLoadFailure) {
+        var kind = tile_j2k_kind(
+            width: UInt32(side.width),
+            height: UInt32(side.height),
+            samples: UInt32(samples),
+            bits: UInt32(layout.bits),
+            is_ycc: layout.isYCC ? 1 : 0
+        )
+        var message = [CChar](repeating: 0, count: 200)
+        let start = target.memory.baseAddress
+        let isDecoded = bytes.withBytes { tile in
+            tile_j2k_decode(tile.baseAddress, tile.count, &kind, start, &message, message.count) != 0
+        }
+        guard !isDecoded else { return }
+        let text = String(decoding: message.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        throw TileLoadFailure(.undecodable, text.isEmpty ? "its data are damaged" : "OpenJPEG says: \(text)")
     }
 
     private func lend(_ byteCount: Int) throws(TileLoadFailure) -> ScratchBytes {

@@ -4,8 +4,9 @@ public import TileCache
 ///
 /// Overviews are further directories (cloud-optimised GeoTIFF), `SubIFDs` (OME-TIFF) or tiled directories in any order
 /// (Aperio's SVS). A pixel has any number of samples, chunky or planar, of 1 to 32 or 64 bits, with a sign or a point.
-/// Grey, colours, palettes, inks (CMYK), YCbCr and CIELab are drawn, and alpha. ``warning`` states the
-/// range of numbers that is drawn from black to white, if it is not that of the format.
+/// Grey, colours, palettes, inks (CMYK), YCbCr and CIELab are drawn, alpha, and masks. ``warning`` states the
+/// range of numbers that is drawn from black to white, if it is not that of the format; ``TIFFTileOptions`` gives another
+/// one, and chooses pages and bands. Of a picture without overviews the cache makes up to 5 coarser levels.
 /// Directories are read when the file is opened. If the file changes, tiles fail with ``TileLoadFailureCause/changed``
 /// and ``warning`` says so; open it again. The file is untrusted.
 public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSource, PyramidTileSource {
@@ -21,13 +22,22 @@ public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSourc
     /// `Last-Modified`, as for ``PMTilesTileSource/dataSet``.
     public let dataSet: [String]
 
-    /// Coarsest first.
-    private let levels: [TIFFLevel]
-    private let tiles: [TIFFTile]
+    private let contents: TIFFContents
+    /// By level of the file, coarsest first. The pyramid may have ``made`` ones before them.
+    private let drawers: [TIFFDrawer]
+    private let made: Int
+    private let drawing: Lock<Drawing>
     private let reader: ByteRangeReader
     private let delivery: TileDelivery
     private let largestTile: Int
-    private let leftOut: String?
+
+    /// How numbers become shades. It may be changed.
+    private struct Drawing {
+        var colours: [TIFFColours]
+        var range: TIFFRange?
+        /// Whether the range is another one than when the file was opened, and stores must not keep what is drawn.
+        var isChanged = false
+    }
 
     /// Opens a file and reads its directories.
     ///
@@ -35,98 +45,124 @@ public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSourc
     ///   - place: Path of the file, or its address, `https://server/picture.tif`.
     ///   - http: Options of requests to a server, as for ``PMTilesTileSource``. `largestTile` also limits the encoded
     ///     bytes of tiles of files.
+    ///   - tiff: Which picture of the file is drawn, which of its bands, and in which range.
     ///   - options: Options of the pixels; the tile size is the file's.
-    /// - Throws: ``TileSourceError`` if the file is not such a TIFF, or the server does not answer byte ranges. One in
-    ///   strips can be opened as an ``ImageTileSource``, or by ``TileSourceAddress``.
+    /// - Throws: ``TileSourceError`` if the file is not such a TIFF or has not what is chosen, or the server does not
+    ///   answer byte ranges. One in strips can be opened as an ``ImageTileSource``, or by ``TileSourceAddress``.
     public convenience init(
         _ place: String,
         http: HTTPTileOptions = HTTPTileOptions(),
+        tiff: TIFFTileOptions = TIFFTileOptions(),
         options: TileSourceOptions = TileSourceOptions()
     ) throws(TileSourceError) {
         try options.check(place)
+        try tiff.check(place)
         let delivery = TileDelivery(options)
-        let (reader, contents) = try ByteRangeReader.unchanged {
-            () throws(TileSourceError) -> (ByteRangeReader, Contents) in
-            var file = try TIFFFile(place, http: http, delivery)
-            return (file.reader, try Self.contents(&file))
+        let contents = try ByteRangeReader.unchanged { () throws(TileSourceError) -> TIFFContents in
+            var file = try TIFFFile(place, http: http, tiff: tiff, delivery)
+            return try TIFFContents(reading: &file, tiff, http, delivery)
         }
-        try self.init(reader, contents, http: http, options: options, delivery: delivery)
+        try self.init(contents, http: http, tiff: tiff, options: options, delivery: delivery)
     }
 
-    /// Levels, metadata, and a text on overviews, pages and masks that were left out, and on the range of numbers.
-    typealias Contents = ([TIFFLevel], TIFFMetadata, String?)
-
-    /// Reads the directories of a file; ends its reader if they are wrong.
-    static func contents(_ file: inout TIFFFile) throws(TileSourceError) -> Contents {
-        do throws(TileSourceError) {
-            return try levels(&file)
-        } catch {
-            file.reader.stop()
-            throw error
-        }
-    }
-
-    /// Takes the contents of a file; ends its reader if they are no pyramid.
+    /// Takes the contents of a file; ends its readers if they are no pyramid.
     init(
-        _ reader: ByteRangeReader,
-        _ contents: Contents,
+        _ contents: TIFFContents,
         http: HTTPTileOptions,
+        tiff: TIFFTileOptions,
         options: TileSourceOptions,
         delivery: TileDelivery
     ) throws(TileSourceError) {
-        self.delivery = delivery
-        self.reader = reader
+        (self.contents, self.delivery, reader) = (contents, delivery, contents.reader)
         let place = reader.name
-        let levels = contents.0
-        (self.levels, metadata, leftOut) = contents
+        let levels = contents.levels
+        metadata = contents.metadata
+        let own = levels.map { level in
+            PyramidLevel(
+                width: level.width,
+                height: level.height,
+                tileWidth: level.tileWidth,
+                tileHeight: level.tileHeight,
+                worldPixelsPerPixel: level.scale
+            )
+        }
+        let more = levels.count == 1 ? own[0].halved(tiff.synthesizedLevels) : []
+        made = more.count
         do throws(TileSourceError) {
             let (width, height) = (levels[levels.count - 1].width, levels[levels.count - 1].height)
-            let own = levels.map { level in
-                PyramidLevel(
-                    width: level.width,
-                    height: level.height,
-                    tileWidth: level.tileWidth,
-                    tileHeight: level.tileHeight,
-                    worldPixelsPerPixel: level.scale
-                )
-            }
-            pyramid = try TilePyramid(of: place, width: width, height: height, wrapsX: options.wrapsX, levels: own)
+            let all = more + own
+            pyramid = try TilePyramid(of: place, width: width, height: height, wrapsX: options.wrapsX, levels: all)
         } catch {
-            reader.stop()
+            contents.stop()
             throw error
         }
-        tiles = levels.map { TIFFTile($0, options, delivery.scratch) }
+        drawers = levels.map { TIFFDrawer($0, options, delivery) }
+        drawing = Lock(Drawing(colours: TIFFColours.all(levels), range: levels[0].range))
         largestTile = http.largestTile.bytes
         name = place
-        layerOptions = options.layerOptions
+        var layerOptions = options.layerOptions
+        layerOptions.synthesizedLevels = made
+        self.layerOptions = layerOptions
         dataSet =
-            DataSetName.pixels("tiff", layerOptions, tileSize: levels[levels.count - 1].tileWidth) + reader.dataSet
+            DataSetName.pixels("tiff", layerOptions, tileSize: levels[levels.count - 1].tileWidth) + tiff.names
+            + reader.dataSet + (contents.overviews?.dataSet ?? [])
     }
 
-    deinit { reader.stop() }
+    deinit { contents.stop() }
+
+    /// The numbers that are drawn as black and white, of pictures whose numbers become shades. Otherwise `nil`.
+    public var range: ClosedRange<Double>? {
+        let level = contents.levels[0]
+        guard level.layout.hasRange else { return nil }
+        let range = drawing.withLock { $0.range } ?? TIFFRange(of: level.layout)
+        return range.black...max(range.black, range.white)
+    }
+
+    /// Changes the range, and invalidates layers: their old pixels are drawn until new ones arrive.
+    ///
+    /// Stores keep no tiles of another range than that with which the file was opened.
+    ///
+    /// - Parameters:
+    ///   - range: The numbers that are drawn as black and white. `nil` for those with which the file was opened.
+    ///   - layers: Those that ``addLayer(to:pyramid:options:)`` has added. Others load their next tiles so.
+    /// - Throws: ``TileSourceError`` for a range without an extent, and if the picture's samples are no numbers that become
+    ///   shades.
+    public func setRange(_ range: ClosedRange<Double>?, in layers: [TileLayer]) throws(TileSourceError) {
+        let levels = contents.levels
+        try TIFFTileOptions(range: range).check(name)
+        var own = levels[0].range
+        if let range { own = try levels[0].checked(range, name) }
+        let colours = TIFFColours.all(levels, range: own)
+        drawing.withLock { $0 = Drawing(colours: colours, range: own, isChanged: own != levels[0].range) }
+        for layer in layers { layer.invalidate() }
+    }
 
     /// Counts of loads and failures so far, and the memory of directories.
     public var statistics: TileSourceStatistics {
         var statistics = delivery.statistics
+        if let overviews = contents.overviews { statistics.addRequests(of: overviews.counter.statistics) }
         statistics.directoryMemory = .bytes(directoryBytes)
         return statistics
     }
 
     private var directoryBytes: Int {
-        levels.map(\.byteCount).reduce(metadata.byteCount, +) + tiles.map(\.byteCount).reduce(reader.heldBytes, +)
+        let own = contents.levels.map(\.byteCount).reduce(metadata.byteCount, +) + reader.heldBytes
+        let tables = drawing.withLock { $0.colours.reduce(0) { $0 + $1.byteCount } }
+        return own + tables + (contents.overviews?.heldBytes ?? 0)
     }
 
     /// Memory of directories, of a file of at most 64 KiB from a server that sends it as a whole, of encoded tiles of a
-    /// file on a disk, and of tiles that libtiff decodes. It counts against the limit of each cache with a layer of this
+    /// file on a disk, and of tiles that are decoded. It counts against the limit of each cache with a layer of this
     /// source.
     public var heldMemory: ByteCount { .bytes(directoryBytes + delivery.scratch.byteCount) }
 
     /// A warning if the file was found to have changed since it was opened, if the server states neither `ETag` nor
-    /// `Last-Modified`, if overviews or pages were left out or a mask is not read, if a range of
-    /// numbers is drawn from black to white that is not the format's own, or if no tile comes
+    /// `Last-Modified`, if overviews, pages or a mask were left out, if a range of
+    /// numbers is drawn from black to white that is neither the format's own nor a given one, or if no tile comes
     /// (``TileSourceStatistics/silence``). Otherwise `nil`.
     public var warning: String? {
-        let warnings = [reader.warning, leftOut].compactMap(\.self)
+        let numbers = drawing.withLock { $0.isChanged } ? nil : contents.numbers
+        let warnings = [reader.warning, contents.overviews?.warning, contents.leftOut, numbers].compactMap(\.self)
         let text = warnings.isEmpty ? nil : "\(name): \(warnings.joined(separator: "; "))"
         return delivery.counter.warning(text, of: name)
     }
@@ -135,59 +171,58 @@ public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSourc
     public func requestTile(_ request: TileRequest) {
         let tile = request.tile
         delivery.counter.countLoad()
-        let ranges: [Range<Int>]
+        let parts: TIFFParts
         do throws(TileLoadFailure) {
-            guard let found = try self.ranges(of: tile) else {
+            guard let found = try self.parts(of: tile) else {
                 delivery.counter.countAbsent(subject(of: tile))
-                request.completeAbsent(freshness: reader.isStorable ? nil : .notStored)
+                request.completeAbsent(freshness: isStorable ? nil : .notStored)
                 return
             }
-            ranges = found
+            parts = found
         } catch {
             return request.fail(delivery.counted(error, of: subject(of: tile)))
         }
-        let (level, decoder, delivery) = (levels[tile.level], tiles[tile.level], delivery)
-        let (subject, isStorable) = (subject(of: tile), reader.isStorable)
-        let planes = TIFFPlanes(count: ranges.count) { end in
+        let planes = TIFFPlanes(count: parts.ranges.count) { [self] end in
             switch end {
             case .failure(.failed(let failure, _)): request.fail(failure)
             case .failure:
                 delivery.counter.count { $0.cancelled += 1 }
                 request.cancel()
-            case .success(let planes):
+            case .success(let read):
                 request.complete { pixels in
-                    if !isStorable { pixels.freshness = .notStored }
-                    let failure = level.write(planes, tile, decoder, subject, delivery, &pixels)
+                    let failure = self.draw(parts.planes(read), tile, &pixels)
                     if let failure { throw failure }
                     return .pixels
                 }
             }
         }
         request.onCancel { planes.cancel() }
-        for (plane, range) in ranges.enumerated() {
+        let reader = contents.reader(of: drawer(of: tile).level)
+        for (part, range) in parts.ranges.enumerated() {
             var client = RangeClient(request)
-            client.hold = { planes.hold($0, plane) { request.holdsEncoded(.bytes($0)) } }
-            planes.add(reader.read(range, for: client) { planes.set($0, plane) }.cancel)
+            client.hold = { planes.hold($0, part) { request.holdsEncoded(.bytes($0)) } }
+            planes.add(reader.read(range, for: client) { planes.set($0, part) }.cancel)
         }
     }
 
     /// Reads a tile and waits, for tests.
     func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
         delivery.counter.countLoad()
-        let (level, subject) = (levels[tile.level], subject(of: tile))
-        var planes: [RangeBytes] = []
+        var read: [RangeBytes] = []
+        let parts: TIFFParts
         do {
-            guard let ranges = try ranges(of: tile) else {
-                delivery.counter.countAbsent(subject)
+            guard let found = try self.parts(of: tile) else {
+                delivery.counter.countAbsent(subject(of: tile))
                 return .absent
             }
-            for range in ranges { planes.append(try reader.bytesNow(range)) }
+            parts = found
+            let reader = contents.reader(of: drawer(of: tile).level)
+            for range in parts.ranges { read.append(try reader.bytesNow(range)) }
         } catch {
-            if let failure = error as? TileLoadFailure { delivery.counter.count(failure, of: subject) }
+            if let failure = error as? TileLoadFailure { delivery.counter.count(failure, of: subject(of: tile)) }
             throw TileFailure.permanent
         }
-        let failure = level.write(planes, tile, tiles[tile.level], subject, delivery, &pixels)
-        if let failure { throw failure }
+        if let failure = draw(parts.planes(read), tile, &pixels) { throw failure }
         return .pixels
     }
 
@@ -197,124 +232,59 @@ public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSourc
         of tile: TileCoordinate,
         into pixels: inout TilePixels
     ) throws(TileFailure) {
-        let level = levels[tile.level]
+        guard tile.level >= made else { throw .permanent }
+        let level = drawer(of: tile).level
         try delivery.decode(encoded, level.placement(tile), of: subject(of: tile), into: &pixels)
         level.fill(tile, &pixels)
     }
 
-    private func ranges(of tile: TileCoordinate) throws(TileLoadFailure) -> [Range<Int>]? {
-        let ranges = try levels[tile.level].ranges(tile.column, tile.row, size: reader.size)
-        let count = ranges?.map(\.count).reduce(0, +) ?? 0
+    private var isStorable: Bool {
+        reader.isStorable && contents.overviews?.isStorable ?? true && !drawing.withLock { $0.isChanged }
+    }
+
+    private func drawer(of tile: TileCoordinate) -> TIFFDrawer { drawers[tile.level - made] }
+
+    private func draw(_ planes: [RangeBytes], _ tile: TileCoordinate, _ pixels: inout TilePixels) -> TileFailure? {
+        if !isStorable { pixels.freshness = .notStored }
+        let colours = drawing.withLock { $0.colours[tile.level - made] }
+        return drawer(of: tile).write(planes, colours, tile, subject(of: tile), &pixels)
+    }
+
+    /// What is read for a tile; `nil` if it is absent.
+    private func parts(of tile: TileCoordinate) throws(TileLoadFailure) -> TIFFParts? {
+        guard tile.level >= made else {
+            throw TileLoadFailure(.undecodable, "its level is made by the cache: synthesizedLevels must be \(made)")
+        }
+        let level = drawer(of: tile).level
+        let reader = contents.reader(of: level)
+        guard let ranges = try level.ranges(tile.column, tile.row, size: reader.size) else { return nil }
+        let parts = TIFFParts(ranges, joins: reader.isRemote)
+        let count = ranges.map(\.count).reduce(0, +)
         guard count <= largestTile else {
             throw TileLoadFailure(.tooLarge, "at most \(largestTile) bytes were expected, not \(count)")
         }
-        return ranges
+        return parts
     }
 
     private func subject(of tile: TileCoordinate) -> String { "\(name): tile \(tile)" }
 }
 
-extension TIFFTileSource {
-    /// Reads all directories and chooses those of the first image, coarsest first. The text says what was left out.
-    private static func levels(
-        _ file: inout TIFFFile
-    ) throws(TileSourceError) -> ([TIFFLevel], TIFFMetadata, String?) {
-        let isLittle = file.format.isLittle
-        guard let first = try TIFFPage(file.main, &file.bytes) else {
-            let (width, height) = try TIFFLevel.size(file.main, &file.bytes)
-            throw TileSourceError(
-                file.reader.name,
-                "a tiled TIFF was expected, and its \(width) x \(height) pixels are in strips: open it as one large "
-                    + "image, by its address or with ImageTileSource, or \(TIFFStrips.hint)"
+extension PyramidLevel {
+    /// Coarser levels that a cache makes of this one, coarsest first: until one tile shows all of it, or as many as are
+    /// given. No more than its tiles can be halved.
+    fileprivate func halved(_ given: Int?) -> [PyramidLevel] {
+        let most = min(tileWidth.trailingZeroBitCount, tileHeight.trailingZeroBitCount)
+        var found = [self]
+        while found.count <= min(given ?? TIFFTileOptions.usualLevels, most), found[0].columns * found[0].rows > 1 {
+            let level = PyramidLevel(
+                width: (found[0].width - 1) / 2 + 1,
+                height: (found[0].height - 1) / 2 + 1,
+                tileWidth: tileWidth,
+                tileHeight: tileHeight,
+                worldPixelsPerPixel: 2 * found[0].worldPixelsPerPixel
             )
+            found.insert(level, at: 0)
         }
-        // First, since its values may be followed by all others: one read then brings them.
-        var world = try TIFFLevel(file.main, isLittle: isLittle, room: TIFFLevel.largestCount, &file.bytes)
-        let pages = try TIFFPages(&file, first)
-        if pages.isMainLater {
-            let main = pages.main.directory
-            world = try TIFFLevel(main, isLittle: isLittle, room: TIFFLevel.largestCount, &file.bytes)
-        }
-        var (levels, room) = ([world], TIFFLevel.largestCount - world.count)
-        for found in pages.levels {
-            var level = try TIFFLevel(found.page.directory, isLittle: isLittle, room: room, &file.bytes)
-            level.setScale(found.scale, of: world, isFilled: found.isFilled)
-            room -= level.count
-            levels.append(level)
-        }
-        levels.sort { $0.scale > $1.scale }
-        let main = pages.main.directory
-        let numbers = try TIFFLevel.setNumbers(&levels, main, &file.bytes)
-        let warnings = [pages.warning, numbers].compactMap(\.self)
-        return (
-            levels, try TIFFMetadata(main, &file.bytes), warnings.isEmpty ? nil : warnings.joined(separator: "; ")
-        )
-    }
-}
-
-extension TIFFLevel {
-    /// Part of the tile's image that lies within the level, and what its fourth channel is.
-    fileprivate func placement(_ tile: TileCoordinate) -> ImagePlacement {
-        var place = ImagePlacement(
-            imageWidth: tileWidth,
-            imageHeight: tileHeight,
-            x: 0,
-            y: 0,
-            width: min(tileWidth, width - tile.column * tileWidth),
-            height: min(tileHeight, height - tile.row * tileHeight)
-        )
-        // Some writers cut JPEGs at the image's edges instead of filling the tile; libtiff reads them, too.
-        place.mayEndEarly = true
-        place.alpha = layout.alpha
-        return place
-    }
-
-    /// Repeats the last column and row of a tile where the level ends a part of a pixel before the world does.
-    fileprivate func fill(_ tile: TileCoordinate, _ pixels: inout TilePixels) {
-        func ends(_ index: Int, _ tile: Int, _ length: Int, _ drawn: Int) -> (written: Int, drawn: Int) {
-            (min(tile, length - index * tile), min(tile, drawn - index * tile))
-        }
-        let across = ends(tile.column, tileWidth, width, drawnWidth)
-        let down = ends(tile.row, tileHeight, height, drawnHeight)
-        guard across.drawn > across.written || down.drawn > down.written else { return }
-        let (stride, pixel) = (pixels.bytesPerRow, pixels.bytesPerRow / max(pixels.width, 1))
-        pixels.withUnsafeMutableBytes { target in
-            guard let first = target.baseAddress else { return }
-            for y in 0..<down.written {
-                let end = first + y * stride + across.written * pixel
-                for column in 0..<max(across.drawn - across.written, 0) {
-                    (end + column * pixel).copyMemory(from: end - pixel, byteCount: pixel)
-                }
-            }
-            for y in down.written..<max(down.drawn, down.written) {
-                (first + y * stride).copyMemory(from: first + (down.written - 1) * stride, byteCount: stride)
-            }
-        }
-    }
-
-    /// Decodes a tile, and keeps what is a file of its own.
-    fileprivate func write(
-        _ planes: [RangeBytes],
-        _ tile: TileCoordinate,
-        _ decoder: TIFFTile,
-        _ subject: String,
-        _ delivery: TileDelivery,
-        _ pixels: inout TilePixels
-    ) -> TileFailure? {
-        let place = placement(tile)
-        if isOfImages {
-            let failure = file(planes[0]).withBytes {
-                delivery.write(UnsafeRawBufferPointer($0), place, of: subject, into: &pixels)
-            }
-            if failure == nil { fill(tile, &pixels) }
-            return failure
-        }
-        do throws(TileLoadFailure) {
-            try decoder.decode(planes, width: place.width, height: place.height, into: &pixels)
-            fill(tile, &pixels)
-            return nil
-        } catch {
-            return delivery.counted(error, of: subject)
-        }
+        return found.dropLast()
     }
 }

@@ -11,6 +11,9 @@ final class RangeServer: Sendable {
         var change: @Sendable (Int, Range<Int>, inout ModelServer.Answer) -> Void = { _, _, _ in }
         /// Called with each request.
         var note: @Sendable (ModelServer.Request) -> Void = { _ in }
+        /// The file whose address ends with `.ovr`, and the requests for it.
+        var beside: [UInt8]?
+        var besideCount = 0
         /// Ranges that were asked for, in order.
         var asked: [Range<Int>] = []
     }
@@ -33,6 +36,8 @@ final class RangeServer: Sendable {
     /// Ranges that were asked for so far, in storage of their own; see ``Record``.
     var asked: [Range<Int>] { shared.content.withLock { $0.asked.map { $0 } } }
 
+    var besideCount: Int { shared.content.withLock { $0.besideCount } }
+
     func change(_ body: (inout Content) -> Void) { shared.content.withLock { body(&$0) } }
 
     /// State that the server's thread and the test share.
@@ -43,6 +48,15 @@ final class RangeServer: Sendable {
 
         func answer(_ request: ModelServer.Request) -> ModelServer.Answer {
             let asked = Self.range(request.headers["range"]) ?? 0..<0
+            if request.path.hasSuffix(".ovr") {
+                return content.withLock { content in
+                    content.besideCount += 1
+                    guard let beside = content.beside else { return ModelServer.Answer(status: 404) }
+                    var other = content
+                    other.bytes = beside
+                    return Self.answer(asked, other)
+                }
+            }
             var (answer, number, change, note) = content.withLock { content in
                 content.asked.append(asked)
                 return (Self.answer(asked, content), content.asked.count - 1, content.change, content.note)

@@ -120,14 +120,22 @@ extension PMTilesTileSource {
 }
 
 extension TIFFTileSource {
+    /// The levels of the file, without those that a cache makes.
+    var fileLevels: [PyramidLevel] { Array(pyramid.levels.dropFirst(layerOptions.synthesizedLevels)) }
+
+    /// A tile of a level of the file.
+    func place(_ level: Int, _ column: Int, _ row: Int) -> TileCoordinate {
+        TileCoordinate(level: level + layerOptions.synthesizedLevels, column: column, row: row)
+    }
+
     func loaded(_ level: Int, _ column: Int, _ row: Int) throws -> LoadedTile {
-        let tile = TileCoordinate(level: level, column: column, row: row)
+        let tile = place(level, column, row)
         return try withPixels(self, tile) { try load(tile, into: &$0) }
     }
 
     /// A level's image as it is drawn: the last pixels are repeated where the world does not end with them.
     func drawn(_ image: TestImage, _ level: Int) -> TestImage {
-        let scale = pyramid.levels[level].worldPixelsPerPixel
+        let scale = fileLevels[level].worldPixelsPerPixel
         return image.extended(
             width: Int((pyramid.worldWidth / scale - 1e-6).rounded(.up)),
             height: Int((pyramid.worldHeight / scale - 1e-6).rounded(.up))
@@ -136,7 +144,7 @@ extension TIFFTileSource {
 
     /// Compares all tiles of a level with an image. Outside of what is drawn there is nothing.
     func expect(_ level: Int, _ image: TestImage, within limit: Int = 0) throws {
-        let extent = pyramid.levels[level]
+        let extent = fileLevels[level]
         #expect(extent.width == image.width && extent.height == image.height)
         let image = drawn(image, level)
         for column in 0..<extent.columns {

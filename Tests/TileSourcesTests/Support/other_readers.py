@@ -62,7 +62,12 @@ class GDAL:
         bands = [self.file.GetRasterBand(index + 1) for index in range(self.file.RasterCount)]
         shown = [band if level == 0 else band.GetOverview(level - 1) for band in bands]
         pixels = numpy.stack([band.ReadAsArray(x, y, width, height) for band in shown], axis=2)
-        return rgba(self.colours(bands, pixels))
+        own = rgba(self.colours(bands, pixels))
+        from osgeo import gdal
+
+        if bands[0].GetMaskFlags() == gdal.GMF_PER_DATASET:
+            own[:, :, 3] = shown[0].GetMaskBand().ReadAsArray(x, y, width, height)
+        return own
 
     def colours(self, bands, pixels):
         """What GDAL says of the colours of samples, applied to them."""
@@ -290,6 +295,38 @@ def make_gtiff(pixels, words, out):
             file.GetRasterBand(index + 1).ComputeStatistics(False)
 
 
+def make_masked(pixels, words, out):
+    """masked:COMPRESSION: a cloud-optimised file of GDAL with a mask of what is not transparent."""
+    from osgeo import gdal
+
+    gdal.UseExceptions()
+    gdal.SetConfigOption("GDAL_TIFF_INTERNAL_MASK", "YES")
+    geotiff(pixels[:, :, :3], out + ".source.tif")
+    file = gdal.Open(out + ".source.tif", gdal.GA_Update)
+    file.CreateMaskBand(gdal.GMF_PER_DATASET)
+    file.GetRasterBand(1).GetMaskBand().WriteArray((pixels[:, :, 3] > 100).astype(pixels.dtype) * 255)
+    file = None
+    run(
+        "gdal_translate", "-q", "-of", "COG", "-co", "COMPRESS=" + words[0], "-co", "BLOCKSIZE=128",
+        out + ".source.tif", out,
+    )  # fmt: skip
+
+
+def make_beside(pixels, words, out):
+    """beside:COMPRESSION: a tiled file of GDAL whose overviews are in a file beside it."""
+    from osgeo import gdal
+
+    gdal.UseExceptions()
+    geotiff(pixels[:, :, :3], out + ".source.tif")
+    options = ["TILED=YES", "BLOCKXSIZE=128", "BLOCKYSIZE=128", "COMPRESS=" + words[0]]
+    if words[0] == "JPEG":
+        options.append("PHOTOMETRIC=YCBCR")
+    gdal.Translate(out, out + ".source.tif", format="GTiff", creationOptions=options)
+    gdal.SetConfigOption("COMPRESS_OVERVIEW", words[0])
+    gdal.SetConfigOption("PHOTOMETRIC_OVERVIEW", "YCBCR" if words[0] == "JPEG" else "RGB")
+    gdal.Open(out).BuildOverviews("AVERAGE", [2, 4])
+
+
 def make_rio(pixels, words, out):
     """rio:PROFILE with rio-cogeo."""
     import numpy
@@ -346,12 +383,31 @@ def make_svs(pixels, words, out):
     run("tiffset", "-d", "0", "-s", "270", about % (whole.shape[1], whole.shape[0]), out)
 
 
+def make_slide(pixels, words, out):
+    """slide:COMPRESSION with tifffile, in Aperio's order."""
+    import tifffile
+
+    whole = pixels[:768, :1024, :3]
+    about = "Aperio Image Library v11.2.1\n%dx%d (128x128) J2K/YUV16 Q=90|AppMag = 20|MPP = 0.499" % (1024, 768)
+    with tifffile.TiffWriter(out) as file:
+        for step in (1, 4):
+            text = about if step == 1 else None
+            file.write(
+                whole[::step, ::step], tile=(128, 128), photometric="rgb", compression=words[0], description=text,
+                metadata=None,
+            )  # fmt: skip
+
+
 def make(kind, source, width, height, out):
     import numpy
 
     pixels = numpy.fromfile(source, numpy.uint8).reshape(int(height), int(width), 4)
     word, *words = kind.split(":")
-    {"cog": make_cog, "gtiff": make_gtiff, "rio": make_rio, "ome": make_ome, "svs": make_svs}[word](pixels, words, out)
+    makers = {
+        "cog": make_cog, "gtiff": make_gtiff, "masked": make_masked, "beside": make_beside, "rio": make_rio,
+        "ome": make_ome, "svs": make_svs, "slide": make_slide,
+    }  # fmt: skip
+    makers[word](pixels, words, out)
 
 
 commands = sys.argv[1:]

@@ -1,0 +1,165 @@
+// The system's OpenJPEG, for one tile in memory at a time: its streams want callbacks.
+#ifndef TILECACHE_CTILEOPENJPEG_SHIM_H
+#define TILECACHE_CTILEOPENJPEG_SHIM_H
+#include <openjpeg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+    const uint8_t *bytes;
+    uint64_t count, position;
+    char *message;
+    size_t room;
+} tile_j2k_memory;
+
+// What a tile is to be.
+typedef struct {
+    uint32_t width, height, samples, bits;
+    // Whether its three samples are YCbCr, of which red, green and blue are made.
+    int is_ycc;
+} tile_j2k_kind;
+
+static inline OPJ_SIZE_T tile_j2k_read(void *target, OPJ_SIZE_T count, void *handle) {
+    tile_j2k_memory *memory = (tile_j2k_memory *)handle;
+    uint64_t left = memory->count - memory->position;
+    if (left == 0) return (OPJ_SIZE_T)-1;
+    OPJ_SIZE_T taken = count < left ? count : (OPJ_SIZE_T)left;
+    memcpy(target, memory->bytes + memory->position, taken);
+    memory->position += taken;
+    return taken;
+}
+static inline OPJ_BOOL tile_j2k_seek(OPJ_OFF_T place, void *handle) {
+    tile_j2k_memory *memory = (tile_j2k_memory *)handle;
+    if (place < 0 || (uint64_t)place > memory->count) return OPJ_FALSE;
+    memory->position = (uint64_t)place;
+    return OPJ_TRUE;
+}
+static inline OPJ_OFF_T tile_j2k_skip(OPJ_OFF_T count, void *handle) {
+    tile_j2k_memory *memory = (tile_j2k_memory *)handle;
+    if (count < 0) return -1;
+    // Past the end is the end: the decoder then has no more to read.
+    uint64_t left = memory->count - memory->position;
+    memory->position += (uint64_t)count < left ? (uint64_t)count : left;
+    return count;
+}
+static inline void tile_j2k_on_error(const char *text, void *handle) {
+    tile_j2k_memory *memory = (tile_j2k_memory *)handle;
+    // The first one is the cause. It ends with a new line.
+    if (memory->message[0]) return;
+    snprintf(memory->message, memory->room, "%s", text);
+    memory->message[strcspn(memory->message, "\r\n")] = 0;
+}
+
+// Where the codestream begins; `count` if there is none. Before it are boxes of JP2 at most, which say nothing that the
+// directory does not.
+static inline size_t tile_j2k_start(const uint8_t *bytes, size_t count) {
+    const uint8_t start[4] = {0xFF, 0x4F, 0xFF, 0x51};
+    for (size_t i = 0; i + 48 <= count; i++)
+        if (memcmp(bytes + i, start, 4) == 0) return i;
+    return count;
+}
+
+// Whether the codestream's own table of tiles is small: the decoder reserves some 6 KB for each tile before it reads one.
+static inline int tile_j2k_has_few_tiles(const uint8_t *siz) {
+    uint64_t n[8];
+    for (int i = 0; i < 8; i++) {
+        const uint8_t *at = siz + 8 + 4 * i;
+        n[i] = (uint64_t)at[0] << 24 | (uint64_t)at[1] << 16 | (uint64_t)at[2] << 8 | at[3];
+    }
+    if (n[4] == 0 || n[5] == 0 || n[0] < n[6] || n[1] < n[7]) return 0;
+    return ((n[0] - n[6] + n[4] - 1) / n[4]) * ((n[1] - n[7] + n[5] - 1) / n[5]) <= 1024;
+}
+
+static inline uint32_t tile_j2k_clamped(int64_t value, uint32_t bits) {
+    int64_t most = ((int64_t)1 << bits) - 1;
+    return (uint32_t)(value < 0 ? 0 : value > most ? most : value);
+}
+
+// Writes a row of the samples of all components, each a byte or two.
+static inline void tile_j2k_row(const opj_image_t *image, const tile_j2k_kind *kind, uint32_t y, uint32_t width, uint8_t *row) {
+    for (uint32_t x = 0; x < width; x++) {
+        int64_t values[4] = {0, 0, 0, 0};
+        for (uint32_t s = 0; s < kind->samples; s++) {
+            const opj_image_comp_t *from = &image->comps[s];
+            // Colours may have fewer samples than grey.
+            uint32_t column = x / from->dx, line = y / from->dy;
+            if (column >= from->w) column = from->w - 1;
+            if (line >= from->h) line = from->h - 1;
+            int64_t value = from->data[(size_t)line * from->w + column];
+            if (kind->is_ycc) {
+                values[s] = value;
+            } else if (kind->bits == 8) {
+                *row++ = (uint8_t)tile_j2k_clamped(value, 8);
+            } else {
+                uint16_t wide = (uint16_t)tile_j2k_clamped(value, 16);
+                memcpy(row, &wide, 2);
+                row += 2;
+            }
+        }
+        if (!kind->is_ycc) continue;
+        // As libjpeg converts them.
+        int64_t cb = values[1] - 128, cr = values[2] - 128;
+        int64_t colours[3] = {
+            values[0] + ((91881 * cr + 32768) >> 16), values[0] + ((-22554 * cb - 46802 * cr + 32768) >> 16),
+            values[0] + ((116130 * cb + 32768) >> 16)};
+        for (int s = 0; s < 3; s++) *row++ = (uint8_t)tile_j2k_clamped(colours[s], 8);
+    }
+}
+
+// Whether an image fits in the tile. Else `message` says what it is.
+static inline int tile_j2k_fits(const opj_image_t *image, const tile_j2k_kind *kind, char *message, size_t room) {
+    uint32_t width = image->x1 - image->x0, height = image->y1 - image->y0;
+    int is_good = image->x1 > image->x0 && image->y1 > image->y0 && width <= kind->width && height <= kind->height &&
+                  image->numcomps >= kind->samples;
+    for (uint32_t s = 0; is_good && s < kind->samples; s++) {
+        const opj_image_comp_t *own = &image->comps[s];
+        is_good = own->prec <= kind->bits && !own->sgnd && own->dx > 0 && own->dx <= 4 && own->dy > 0 && own->dy <= 4;
+    }
+    if (!is_good)
+        snprintf(message, room, "a JPEG 2000 of %u x %u pixels with %u samples of %u bits was expected, not of %u x %u with %u of %u",
+                 kind->width, kind->height, kind->samples, kind->bits, width, height, image->numcomps,
+                 image->numcomps > 0 ? image->comps[0].prec : 0);
+    return is_good;
+}
+
+// Decodes a tile to samples of 8 or 16 bits in the machine's order, `kind->samples` for each pixel; 1 on success, else 0
+// and `message`, which is ended. An image that is smaller leaves the rest of `target` as it is.
+static inline int tile_j2k_decode(const uint8_t *bytes, size_t count, const tile_j2k_kind *kind, uint8_t *target,
+                                  char *message, size_t room) {
+    message[0] = 0;
+    size_t start = tile_j2k_start(bytes, count);
+    if (start == count || !tile_j2k_has_few_tiles(bytes + start)) {
+        snprintf(message, room, start == count ? "it is no JPEG 2000" : "at most 1024 tiles of a JPEG 2000 were expected");
+        return 0;
+    }
+    tile_j2k_memory memory = {bytes + start, count - start, 0, message, room};
+    opj_stream_t *stream = opj_stream_create(1 << 16, OPJ_TRUE);
+    opj_codec_t *codec = opj_create_decompress(OPJ_CODEC_J2K);
+    opj_image_t *image = NULL;
+    int is_good = 0;
+    if (stream && codec) {
+        opj_dparameters_t parameters;
+        opj_set_default_decoder_parameters(&parameters);
+        opj_set_error_handler(codec, tile_j2k_on_error, &memory);
+        opj_stream_set_user_data(stream, &memory, NULL);
+        opj_stream_set_user_data_length(stream, memory.count);
+        opj_stream_set_read_function(stream, tile_j2k_read);
+        opj_stream_set_skip_function(stream, tile_j2k_skip);
+        opj_stream_set_seek_function(stream, tile_j2k_seek);
+        is_good = opj_setup_decoder(codec, &parameters) && opj_read_header(stream, codec, &image) &&
+                  tile_j2k_fits(image, kind, message, room) && opj_decode(codec, stream, image);
+        for (uint32_t s = 0; is_good && s < kind->samples; s++)
+            is_good = image->comps[s].data && image->comps[s].w > 0 && image->comps[s].h > 0;
+    }
+    if (is_good) {
+        size_t row = (size_t)kind->width * kind->samples * (kind->bits / 8);
+        uint32_t width = image->x1 - image->x0, height = image->y1 - image->y0;
+        for (uint32_t y = 0; y < height; y++) tile_j2k_row(image, kind, y, width, target + y * row);
+    }
+    if (image) opj_image_destroy(image);
+    if (codec) opj_destroy_codec(codec);
+    if (stream) opj_stream_destroy(stream);
+    return is_good;
+}
+#endif

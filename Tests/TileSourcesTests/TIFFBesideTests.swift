@@ -1,0 +1,64 @@
+import TestSupport
+import Testing
+
+@testable import TileCache
+@testable import TileSources
+
+/// Overviews in a file beside a TIFF, as GDAL writes them.
+@Suite struct TIFFBesideTests {
+    private let folder = ScratchFolder()
+    private let straight = TileSourceOptions(alpha: .straight)
+    private let images = [(200, 130), (100, 65), (50, 33)].enumerated().map {
+        TestImage(width: $1.0, height: $1.1, seed: $0)
+    }
+
+    private func made(_ images: ArraySlice<TestImage>, kind: UInt64) -> [UInt8] {
+        MadeTIFF(
+            directories: images.map { image in
+                var directory = MadeTIFF.Directory(image)
+                directory.kind = kind
+                return directory
+            }
+        ).bytes()
+    }
+
+    @Test func overviewsBesideAFileAreRead() throws {
+        let (main, beside) = (made(images[..<1], kind: 0), made(images[1...], kind: 1))
+        let server = try #require(RangeServer(main) { $0.beside = beside })
+        let path = folder.write(main, to: "made.tif")
+        folder.write(beside, to: "made.tif.ovr")
+        for place in [path, server.address] {
+            let source = try TIFFTileSource(place, options: straight)
+            #expect(source.pyramid.levels.map(\.worldPixelsPerPixel) == [4, 2, 1] && source.warning == nil)
+            for (level, image) in images.reversed().enumerated() { try source.expect(level, image) }
+            #expect(source.statistics.failureCount == 0)
+        }
+        // Of one page, and of a file with its own, they are none.
+        #expect(try TIFFTileSource(path, tiff: TIFFTileOptions(page: 1)).fileLevels.count == 1)
+        let own = made(images[..<1], kind: 0)
+        folder.write(own, to: "other.tif")
+        folder.write([1, 2, 3], to: "other.tif.ovr")
+        #expect(try TIFFTileSource("\(folder.path)/other.tif").fileLevels.count == 1)
+    }
+
+    /// A server without such a file is asked once, and that is no failure. A picture of one tile needs none, and what
+    /// follows a question mark is no name.
+    @Test func aServerIsAskedOnce() throws {
+        for (image, suffix, count) in [
+            (images[0], "", 1), (TestImage(width: 32, height: 32), "", 0), (images[0], "?key=1", 0),
+        ] {
+            let server = try #require(RangeServer(made([image], kind: 0)))
+            let source = try TIFFTileSource(server.address + suffix)
+            #expect(server.besideCount == count && server.asked.count == 1 && source.warning == nil)
+            #expect(source.statistics.failureCount == 0 && source.fileLevels.count == 1)
+        }
+    }
+
+    /// Levels are those of the picture: others are not taken.
+    @Test func otherPicturesAreNone() throws {
+        folder.write(made([TestImage(width: 90, height: 90)], kind: 1), to: "made.tif.ovr")
+        let path = folder.write(made(images[..<1], kind: 0), to: "made.tif")
+        let source = try TIFFTileSource(path)
+        #expect(source.fileLevels.count == 1 && source.warning == nil)
+    }
+}
