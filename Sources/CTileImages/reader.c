@@ -213,8 +213,26 @@ static inline uint32_t code_at(const uint8_t *row, size_t bit, int bits) {
     return (uint32_t)(code >> (8 * (last + 1) - bit - (size_t)bits) & ((1ull << bits) - 1));
 }
 
+// Codes of 1, 2 or 4 bits that follow each other: all of a byte at a time.
+static inline void take_small_codes(const uint8_t *row, int bits, size_t count, const uint8_t *table, uint8_t *channel) {
+    const unsigned mask = (1u << bits) - 1;
+    const size_t each = 8 / (size_t)bits;
+    for (; count >= each; count -= each, row++) {
+        unsigned codes = *row;
+        for (int shift = 8 - bits; shift >= 0; shift -= bits, channel += 4) *channel = table[codes >> shift & mask];
+    }
+    for (size_t i = 0; i < count; i++, channel += 4) *channel = table[*row >> (8 - bits - (int)i * bits) & mask];
+}
+
 void ti_take_codes(const uint8_t *row, int bits, size_t step, size_t first, size_t count, const uint8_t *table,
                    uint8_t *channel) {
+    if (step == 1 && first == 0 && (bits == 1 || bits == 2 || bits == 4)) {
+        // The compiler unrolls what it knows the size of.
+        if (bits == 1) take_small_codes(row, 1, count, table, channel);
+        else if (bits == 2) take_small_codes(row, 2, count, table, channel);
+        else take_small_codes(row, 4, count, table, channel);
+        return;
+    }
     switch (bits) {
     case 8:
         for (size_t i = 0; i < count; i++) channel[4 * i] = table[row[i * step + first]];
@@ -306,7 +324,15 @@ void ti_mark_data(const uint8_t *row, int bits, int format, size_t step, size_t 
 
 int ti_apply_mask(uint8_t *pixels, size_t count, int bytes, int premultiplies, const uint8_t *mask) {
     int is_changed = 0;
+    const uint8_t shown[32] = {255, 0, 0, 0, 255, 0, 0, 0, 255, 0, 0, 0, 255, 0, 0, 0,
+                               255, 0, 0, 0, 255, 0, 0, 0, 255, 0, 0, 0, 255, 0, 0, 0};
     for (size_t i = 0; i < count; i++, pixels += bytes, mask += 4) {
+        // Most parts are shown: eight pixels at a time.
+        while (count - i > 8 && memcmp(mask, shown, sizeof shown) == 0) {
+            i += 8;
+            pixels += 8 * bytes;
+            mask += 32;
+        }
         if (*mask == 255) continue;
         is_changed = 1;
         for (int channel = 0; premultiplies && channel < bytes; channel++) pixels[channel] = scaled(pixels[channel], *mask);
@@ -316,7 +342,16 @@ int ti_apply_mask(uint8_t *pixels, size_t count, int bytes, int premultiplies, c
 }
 
 void ti_spread_grey(uint8_t *rgba, size_t count) {
-    for (size_t i = 0; i < count; i++, rgba += 4) rgba[1] = rgba[2] = rgba[0];
+    for (size_t i = 0; i < count; i++) {
+        uint32_t pixel;
+        memcpy(&pixel, rgba + 4 * i, 4);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+        pixel = (pixel & 0xFF) | (pixel >> 24) * 0x01010100;
+#else
+        pixel = (pixel & 0xFF000000) | (pixel & 0xFF) * 0x010101;
+#endif
+        memcpy(rgba + 4 * i, &pixel, 4);
+    }
 }
 
 void ti_from_inks(uint8_t *rgba, size_t count) {

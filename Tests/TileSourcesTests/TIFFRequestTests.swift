@@ -58,6 +58,54 @@ import Testing
         #expect(server.asked.map(\.count).reduce(0, +) <= bytes.count + 1 << 16)
     }
 
+    /// Tables of more tiles than are held in memory are read in parts with the tiles: from a file and a server, of planes,
+    /// with a mask. Pixels, absent tiles and the end of the tables are those of held ones.
+    @Test(arguments: [false, true]) func farTablesAreReadInParts(isBig: Bool) throws {
+        let image = TestImage(width: 1100, height: 1040)
+        var directory = MadeTIFF.Directory(image)
+        (directory.tile, directory.isPlanar, directory.absent) = (16, true, [70, 4484])
+        var mask = MadeTIFF.Directory(TestImage(width: 1100, height: 1040, seed: 3))
+        (mask.tile, mask.samples, mask.kind) = (16, 1, 4)
+        mask.more = [.shorts(262, 4)]
+        let bytes = MadeTIFF(directories: [directory, mask], isLittle: !isBig, isBig: isBig).bytes()
+        let folder = ScratchFolder()
+        let held = try TIFFTileSource(folder.write(bytes, to: "made.tif"))
+        var tiff = TIFFTileOptions()
+        tiff.heldTiles = 100
+        let server = try #require(RangeServer(bytes))
+        for place in [held.name, server.address] {
+            let source = try TIFFTileSource(place, tiff: tiff)
+            #expect(source.statistics.directoryMemory.bytes < 2000 && held.statistics.directoryMemory.bytes > 200_000)
+            for (column, row) in [(0, 0), (68, 64), (1, 1), (33, 59), (3, 10)] {
+                let (one, other) = (try held.loaded(0, column, row), try source.loaded(0, column, row))
+                #expect(one.outcome == other.outcome && one.image == other.image, "tile \(column), \(row)")
+            }
+            #expect(source.statistics.directoryMemory.bytes > 50_000 && source.statistics.absent == 2)
+        }
+        let source = try TIFFTileSource(server.address, tiff: tiff)
+        let cache = try TileCache(byteLimit: .mebibytes(16), workers: 4)
+        let view = cache.makeView(layers: [try source.addLayer(to: cache)])
+        let isDrawn = settled {
+            view.update(TileViewport(center: WorldPoint(x: 500, y: 500), width: 64, height: 64))
+            let frame = view.frame()
+            for placement in frame where placement.isExact {
+                let tile = placement.tile.identity.tile
+                let part = try? held.loaded(0, tile.column, tile.row).image
+                if !placement.tile.withUnsafeBytes({ $0.equals(part?.pixels ?? []) }) {
+                    Issue.record("tile \(tile) has other pixels")
+                }
+            }
+            return frame.missingTileCount == 0 && !frame.isEmpty
+        }
+        #expect(isDrawn && cache.shutdown() && source.statistics.failureCount == 0)
+        // Tables that are not in the file are an error, whatever their length.
+        directory.more = [.init(tag: 325, type: 4, values: [1, 2, 3])]
+        let short = folder.write(MadeTIFF(directories: [directory]).bytes(), to: "short.tif")
+        #expect(
+            message { _ = try TIFFTileSource(short, tiff: tiff) }.contains("of 13455 whole numbers in the file were")
+        )
+    }
+
     /// A colour profile or private data of a MiB makes no read longer. It is not read.
     ///
     /// Tables are in memory with 64 pixels a side; with 2048 they take 128 KiB, and are read together.

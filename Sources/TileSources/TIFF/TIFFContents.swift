@@ -51,15 +51,17 @@ struct TIFFContents {
             )
         }
         // First, since its values may be followed by all others: one read then brings them.
-        var world = try TIFFLevel(file.main, file.format, bands: tiff.bands, &file.bytes)
+        var world = try TIFFLevel(file.main, file.format, bands: tiff.bands, room: tiff.heldTiles, &file.bytes)
         let pages = try TIFFPages(&file, first)
         let main = pages.main.directory
-        if pages.isMainLater { world = try TIFFLevel(main, file.format, bands: tiff.bands, &file.bytes) }
+        if pages.isMainLater {
+            world = try TIFFLevel(main, file.format, bands: tiff.bands, room: tiff.heldTiles, &file.bytes)
+        }
         reader = file.reader
         metadata = try TIFFMetadata(main, &file.bytes)
         levels = [world]
         var warnings = [pages.warning]
-        warnings.append(try Self.addMask(pages.mask(of: pages.main), to: &levels[0], &file))
+        warnings.append(try Self.addMask(pages.mask(of: pages.main), to: &levels[0], tiff, &file))
         warnings += try add(pages, world, tiff, &file)
         if levels.count == 1, let more = try addFile(of: pages.main, tiff, http, &file, delivery) { warnings += more }
         levels.sort { $0.scale > $1.scale }
@@ -79,7 +81,7 @@ struct TIFFContents {
     ) throws(TileSourceError) -> [String?] {
         var warnings: [String?] = []
         for found in pages.levels {
-            let room = TIFFLevel.largestCount - levels.reduce(0) { $0 + $1.count }
+            let room = tiff.heldTiles - levels.reduce(0) { $0 + $1.count }
             let directory = found.page.directory
             var level = try TIFFLevel(directory, file.format, bands: tiff.bands, room: room, &file.bytes)
             level.setScale(found.scale, of: world, isFilled: found.isFilled)
@@ -90,7 +92,7 @@ struct TIFFContents {
                     "its overview of \(level.width) x \(level.height) pixels has no mask: those without data are drawn"
                 )
             }
-            warnings.append(try Self.addMask(mask, to: &level, &file))
+            warnings.append(try Self.addMask(mask, to: &level, tiff, &file))
             levels.append(level)
         }
         return warnings
@@ -99,10 +101,11 @@ struct TIFFContents {
     private static func addMask(
         _ page: TIFFPage?,
         to level: inout TIFFLevel,
+        _ tiff: TIFFTileOptions,
         _ file: inout TIFFFile
     ) throws(TileSourceError) -> String? {
         guard let page else { return nil }
-        let room = TIFFLevel.largestCount - level.count
+        let room = tiff.heldTiles - level.count
         // A picture can be drawn without its mask.
         if let mask = try? TIFFLevel(page.directory, file.format, isMask: true, room: room, &file.bytes),
             level.setMask(mask)

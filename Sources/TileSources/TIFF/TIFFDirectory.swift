@@ -135,6 +135,14 @@ struct TIFFDirectory {
             .map { ($0.offset, $0.count * (Self.sizes[$0.type] ?? 1)) }
     }
 
+    /// Where a table of so many whole numbers is, that is not read at once; `nil` if it is none, or not in the file.
+    func far(_ tag: TIFFTag, count: Int, _ bytes: TIFFBytes) -> TIFFFarTables.Field? {
+        guard let field = fields[tag], field.count == count, [3, 4, 13, 16, 18].contains(field.type),
+            let size = Self.sizes[field.type], isInFile(tag, bytes)
+        else { return nil }
+        return TIFFFarTables.Field(start: Int(field.offset), size: size)
+    }
+
     /// Whole numbers of a field; `nil` if there is none.
     func numbers(
         _ tag: TIFFTag,

@@ -26,11 +26,13 @@ struct TIFFLevel: Sendable {
     /// Whether its tiles are in a file of overviews beside the picture's.
     var isBeside = false
     /// By plane, row and column.
-    private var offsets: [UInt64]
-    private var counts: [UInt32]
+    private var offsets: [UInt64] = []
+    private var counts: [UInt32] = []
+    /// The tables of those that are too many to be in memory.
+    private var far: TIFFFarTables?
 
     static let tileSides = TileSourceOptions.tileSizes
-    /// Maximum number of tiles of all levels; each takes 12 bytes.
+    /// Maximum number of tiles of all levels whose places are in memory; each takes 12 bytes.
     static let largestCount = 1 << 22
     /// Maximum bytes of a decoded tile before it is converted.
     static let largestTile = 64 << 20
@@ -50,7 +52,7 @@ struct TIFFLevel: Sendable {
     /// Bytes in memory.
     var byteCount: Int {
         let own = layout.own.reduce(12 * offsets.count + tables.count + palette.count) { $0 + $1.data.count }
-        return mask.reduce(own) { $0 + $1.byteCount }
+        return mask.reduce(own + (far?.byteCount ?? 0)) { $0 + $1.byteCount }
     }
 
     /// Whether a directory has tiles. Some writers state their places as those of strips.
@@ -81,7 +83,7 @@ struct TIFFLevel: Sendable {
     /// - Parameters:
     ///   - bands: Numbers of the samples that are drawn; empty for those that the directory states.
     ///   - isMask: Whether it marks the pixels of another picture.
-    ///   - room: Tiles that may still be in memory.
+    ///   - room: Tiles whose places may still be in memory. Those of more are read with the tiles.
     init(
         _ directory: TIFFDirectory,
         _ format: TIFFFormat,
@@ -118,18 +120,39 @@ struct TIFFLevel: Sendable {
         let (count, overflow) = (columns * ((height - 1) / tileHeight + 1)).multipliedReportingOverflow(
             by: layout.isPlanar ? layout.samples : 1
         )
-        guard !overflow, count <= room else {
-            throw TileSourceError(path, "at most \(Self.largestCount) tiles were expected, not \(count) of one level")
+        guard !overflow, isTiled || count <= room else {
+            throw TileSourceError(path, "at most \(Self.largestCount) strips were expected, not \(count)")
         }
-        let places = directory.has(.tileOffsets) ? TIFFTag.tileOffsets : .stripOffsets
-        let sizes = directory.has(.tileByteCounts) ? TIFFTag.tileByteCounts : .stripByteCounts
-        offsets = try directory.numbers(isTiled ? places : .stripOffsets, atMost: count, &bytes) ?? []
-        let lengths = try directory.numbers(isTiled ? sizes : .stripByteCounts, atMost: count, &bytes) ?? []
-        counts = lengths.map { UInt32(clamping: $0) }
+        try readTables(directory, format, count, isFar: count > room, &bytes)
+    }
+
+    /// Reads where tiles or strips are, or where the tables are that say so.
+    private mutating func readTables(
+        _ directory: TIFFDirectory,
+        _ format: TIFFFormat,
+        _ count: Int,
+        isFar: Bool,
+        _ bytes: inout TIFFBytes
+    ) throws(TileSourceError) {
+        let places = directory.has(.tileOffsets) && isTiled ? TIFFTag.tileOffsets : .stripOffsets
+        let sizes = directory.has(.tileByteCounts) && isTiled ? TIFFTag.tileByteCounts : .stripByteCounts
+        if isFar {
+            guard let offsets = directory.far(places, count: count, bytes),
+                let counts = directory.far(sizes, count: count, bytes)
+            else {
+                let text = "\(places.name) and \(sizes.name) of \(count) whole numbers in the file were expected"
+                throw TileSourceError(bytes.name, text)
+            }
+            far = TIFFFarTables(offsets: offsets, counts: counts, count: count, format)
+            return
+        }
+        offsets = try directory.numbers(places, atMost: count, &bytes) ?? []
+        counts = (try directory.numbers(sizes, atMost: count, &bytes) ?? []).map { UInt32(clamping: $0) }
         guard offsets.count == count, counts.count == count else {
             throw TileSourceError(
-                path,
-                "\(count) \(isTiled ? "tiles" : "strips") were expected, not \(offsets.count) offsets and \(counts.count) byte counts"
+                bytes.name,
+                "\(count) \(isTiled ? "tiles" : "strips") were expected, not \(offsets.count) offsets and \(counts.count) "
+                    + "byte counts"
             )
         }
     }
@@ -204,7 +227,7 @@ struct TIFFLevel: Sendable {
         return true
     }
 
-    /// Number of tiles, planes and those of a mask counted.
+    /// Number of tiles whose places are in memory, planes and those of a mask counted.
     var count: Int { mask.reduce(offsets.count) { $0 + $1.count } }
 
     /// Bytes of all tiles, and of the largest one.
@@ -212,15 +235,39 @@ struct TIFFLevel: Sendable {
         (counts.reduce(0) { $0 + Int($1) }, counts.max().map { Int($0) } ?? 0)
     }
 
+    /// Numbers of a tile's planes in the tables.
+    private func indices(_ column: Int, _ row: Int) -> [Int] {
+        layout.planes.map { ($0 * rows + row) * columns + column }
+    }
+
+    /// Parts of tables that say where a tile and its mask are, as far as they are not in memory all the time.
+    func places(_ column: Int, _ row: Int) -> TIFFPlaces {
+        var places = TIFFPlaces()
+        for (level, isMask) in [(self, false)] + mask.map({ ($0, true) }) {
+            guard let far = level.far else { continue }
+            for index in level.indices(column, row) { places.find(index, in: far, isMask: isMask) }
+        }
+        return places
+    }
+
     /// Where a tile is, by plane of ``TIFFLayout/planes``, and its mask's, if there is one, at the end; `nil` if it is
     /// absent. The range of a plane that is not in the file is empty.
     ///
+    /// - Parameter places: Those of the tile, complete.
     /// - Throws: If it lies beyond the file.
-    func ranges(_ column: Int, _ row: Int, size: Int) throws(TileLoadFailure) -> [Range<Int>]? {
+    func ranges(
+        _ column: Int,
+        _ row: Int,
+        _ places: TIFFPlaces = TIFFPlaces(),
+        isMask: Bool = false,
+        size: Int
+    ) throws(TileLoadFailure) -> [Range<Int>]? {
         var ranges: [Range<Int>] = []
-        for plane in layout.planes {
-            let index = (plane * rows + row) * columns + column
-            let (offset, count) = (offsets[index], Int(counts[index]))
+        for index in indices(column, row) {
+            let place = far == nil ? (offsets[index], counts[index]) : places.place(of: index, isMask: isMask)
+            guard let (offset, count) = place else {
+                throw TileLoadFailure(.undecodable, "the tables of its tiles have no number \(index)")
+            }
             guard count > 0 else {
                 ranges.append(0..<0)
                 continue
@@ -229,10 +276,10 @@ struct TIFFLevel: Sendable {
                 let message = "its \(count) bytes at \(offset) lie beyond the file's end at \(size)"
                 throw TileLoadFailure(.undecodable, message)
             }
-            ranges.append(Int(offset)..<Int(offset) + count)
+            ranges.append(Int(offset)..<Int(offset) + Int(count))
         }
         guard !ranges.allSatisfy(\.isEmpty) else { return nil }
-        for mask in mask { ranges += try mask.ranges(column, row, size: size) ?? [0..<0] }
+        for mask in mask { ranges += try mask.ranges(column, row, places, isMask: true, size: size) ?? [0..<0] }
         return ranges
     }
 }

@@ -129,7 +129,11 @@ extension TIFFLevel {
         _ reader: ByteRangeReader,
         _ scratch: ScratchMemory
     ) throws(TileSourceError) -> [Double] {
-        guard let ranges = try? ranges(column, row, size: reader.size),
+        var places = places(column, row)
+        var tables: [RangeBytes] = []
+        for range in places.lacks.flatMap(\.ranges) { tables.append(try reader.bytesNow(range)) }
+        places.take(tables)
+        guard let ranges = try? ranges(column, row, places, size: reader.size),
             ranges.reduce(0, { $0 + $1.count }) <= TIFFRange.mostBytes
         else { return [] }
         let (wide, high) = (min(tileWidth, width - column * tileWidth), min(tileHeight, height - row * tileHeight))

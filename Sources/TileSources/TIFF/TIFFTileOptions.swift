@@ -16,6 +16,8 @@ public struct TIFFTileOptions: Hashable, Sendable {
     /// cannot be halved so often. Each takes four times as many tiles for one of its own. Default: `nil`, until one tile
     /// shows all of the picture, at most 5.
     public var synthesizedLevels: Int?
+    /// Tiles whose places are in memory; another number in tests.
+    var heldTiles = TIFFLevel.largestCount
 
     /// Creates options.
     public init(

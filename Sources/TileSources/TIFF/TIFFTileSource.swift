@@ -167,13 +167,26 @@ public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSourc
         return delivery.counter.warning(text, of: name)
     }
 
-    /// Starts to read a tile.
+    /// Starts to read a tile: what lacks of its level's tables first.
     public func requestTile(_ request: TileRequest) {
         let tile = request.tile
         delivery.counter.countLoad()
+        guard tile.level >= made else { return request.fail(delivery.counted(notMade, of: subject(of: tile))) }
+        let level = drawer(of: tile).level
+        let places = level.places(tile.column, tile.row)
+        guard !places.lacks.isEmpty else { return requestTile(request, places) }
+        read(places.lacks.flatMap(\.ranges), for: request) { [self] tables in
+            var places = places
+            places.take(tables)
+            requestTile(request, places)
+        }
+    }
+
+    private func requestTile(_ request: TileRequest, _ places: TIFFPlaces) {
+        let tile = request.tile
         let parts: TIFFParts
         do throws(TileLoadFailure) {
-            guard let found = try self.parts(of: tile) else {
+            guard let found = try self.parts(of: tile, places) else {
                 delivery.counter.countAbsent(subject(of: tile))
                 request.completeAbsent(freshness: isStorable ? nil : .notStored)
                 return
@@ -182,23 +195,34 @@ public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSourc
         } catch {
             return request.fail(delivery.counted(error, of: subject(of: tile)))
         }
-        let planes = TIFFPlanes(count: parts.ranges.count) { [self] end in
+        read(parts.ranges, for: request) { [self] read in
+            request.complete { pixels in
+                let failure = self.draw(parts.planes(read), tile, &pixels)
+                if let failure { throw failure }
+                return .pixels
+            }
+        }
+    }
+
+    /// Reads ranges of the file with a request's level. If one of them fails, so does the request.
+    private func read(
+        _ ranges: [Range<Int>],
+        for request: TileRequest,
+        then: @escaping @Sendable ([RangeBytes]) -> Void
+    ) {
+        let counter = delivery.counter
+        let planes = TIFFPlanes(count: ranges.count) { end in
             switch end {
             case .failure(.failed(let failure, _)): request.fail(failure)
             case .failure:
-                delivery.counter.count { $0.cancelled += 1 }
+                counter.count { $0.cancelled += 1 }
                 request.cancel()
-            case .success(let read):
-                request.complete { pixels in
-                    let failure = self.draw(parts.planes(read), tile, &pixels)
-                    if let failure { throw failure }
-                    return .pixels
-                }
+            case .success(let read): then(read)
             }
         }
         request.onCancel { planes.cancel() }
-        let reader = contents.reader(of: drawer(of: tile).level)
-        for (part, range) in parts.ranges.enumerated() {
+        let reader = contents.reader(of: drawer(of: request.tile).level)
+        for (part, range) in ranges.enumerated() {
             var client = RangeClient(request)
             client.hold = { planes.hold($0, part) { request.holdsEncoded(.bytes($0)) } }
             planes.add(reader.read(range, for: client) { planes.set($0, part) }.cancel)
@@ -211,12 +235,16 @@ public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSourc
         var read: [RangeBytes] = []
         let parts: TIFFParts
         do {
-            guard let found = try self.parts(of: tile) else {
+            guard tile.level >= made else { throw notMade }
+            let level = drawer(of: tile).level
+            let reader = contents.reader(of: level)
+            var places = level.places(tile.column, tile.row)
+            places.take(try places.lacks.flatMap(\.ranges).map { try reader.bytesNow($0) })
+            guard let found = try self.parts(of: tile, places) else {
                 delivery.counter.countAbsent(subject(of: tile))
                 return .absent
             }
             parts = found
-            let reader = contents.reader(of: drawer(of: tile).level)
             for range in parts.ranges { read.append(try reader.bytesNow(range)) }
         } catch {
             if let failure = error as? TileLoadFailure { delivery.counter.count(failure, of: subject(of: tile)) }
@@ -250,14 +278,15 @@ public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSourc
         return drawer(of: tile).write(planes, colours, tile, subject(of: tile), &pixels)
     }
 
+    private var notMade: TileLoadFailure {
+        TileLoadFailure(.undecodable, "its level is made by the cache: synthesizedLevels must be \(made)")
+    }
+
     /// What is read for a tile; `nil` if it is absent.
-    private func parts(of tile: TileCoordinate) throws(TileLoadFailure) -> TIFFParts? {
-        guard tile.level >= made else {
-            throw TileLoadFailure(.undecodable, "its level is made by the cache: synthesizedLevels must be \(made)")
-        }
+    private func parts(of tile: TileCoordinate, _ places: TIFFPlaces) throws(TileLoadFailure) -> TIFFParts? {
         let level = drawer(of: tile).level
         let reader = contents.reader(of: level)
-        guard let ranges = try level.ranges(tile.column, tile.row, size: reader.size) else { return nil }
+        guard let ranges = try level.ranges(tile.column, tile.row, places, size: reader.size) else { return nil }
         let parts = TIFFParts(ranges, joins: reader.isRemote)
         let count = ranges.map(\.count).reduce(0, +)
         guard count <= largestTile else {
