@@ -11,6 +11,23 @@ public enum TileRowOrder: String, CaseIterable, Hashable, Sendable {
     func number(of row: Int, zoom: Int) -> Int { self == .fromTop ? row : (1 << zoom) - 1 - row }
 }
 
+/// Shape of a web map: what its zoom 0 covers, and how degrees lie on it.
+public enum MapWorld: String, CaseIterable, Hashable, Sendable {
+    /// One tile at zoom 0: the square of the Web Mercator projection.
+    case square
+    /// Two tiles side by side at zoom 0: degrees of longitude and latitude (EPSG:4326), as of
+    /// `gdal2tiles --profile=geodetic --tmscompatible`.
+    case geodetic
+
+    /// Width of the world for a height of 1.
+    var width: Int { self == .square ? 1 : 2 }
+
+    /// Height of a latitude on the map, from 0 at the top to 1.
+    func y(_ latitude: Double) -> Double {
+        self == .square ? MapPyramid.mercator(latitude) : (90 - latitude) / 180
+    }
+}
+
 /// A part of the earth, in degrees, as in `bounds` of TileJSON and MBTiles.
 public struct MapBounds: Hashable, Sendable, CustomStringConvertible {
     /// Longitude of the left edge, -180 to 180, less than that of the right edge.
@@ -30,11 +47,13 @@ public struct MapBounds: Hashable, Sendable, CustomStringConvertible {
     /// `west,south,east,north`.
     public var description: String { "\(west),\(south),\(east),\(north)" }
 
-    /// The part of the world's square; `nil` if it is empty or invalid.
-    var part: PixelRect? { MapPyramid.part(left: west, bottom: south, right: east, top: north) }
+    /// The part of a world, with both axes from 0 to 1; `nil` if it is empty or invalid.
+    func part(of world: MapWorld = .square) -> PixelRect? {
+        MapPyramid.part(left: west, bottom: south, right: east, top: north, of: world)
+    }
 }
 
-/// Pyramids of web maps: at zoom z the world is 2^z tiles a side.
+/// Pyramids of web maps: at zoom z the world is 2^z tiles high, and as wide or twice as wide.
 enum MapPyramid {
     /// Accepted zooms. At zoom 30, a pixel of a 256-pixel tile is a seventh of a millimetre of the equator.
     static let zooms = 0...30
@@ -46,22 +65,23 @@ enum MapPyramid {
         _ zooms: ClosedRange<Int>,
         of subject: String,
         tileSize: Int,
-        wrapsX: Bool
+        wrapsX: Bool,
+        world: MapWorld = .square
     ) throws(TileSourceError) -> TilePyramid {
         let side = tileSize << zooms.upperBound
         let levels = zooms.map { zoom in
             PyramidLevel(
-                width: tileSize << zoom,
+                width: world.width * tileSize << zoom,
                 height: tileSize << zoom,
                 tileWidth: tileSize,
                 tileHeight: tileSize,
                 worldPixelsPerPixel: Double(1 << (zooms.upperBound - zoom))
             )
         }
-        return try TilePyramid(of: subject, width: side, height: side, wrapsX: wrapsX, levels: levels)
+        return try TilePyramid(of: subject, width: world.width * side, height: side, wrapsX: wrapsX, levels: levels)
     }
 
-    /// A part of the world's square, with both axes from 0 to 1, in world pixels. All of it for `nil`.
+    /// A part of the world, with both axes from 0 to 1, in world pixels. All of it for `nil`.
     static func contents(_ part: PixelRect?, of pyramid: TilePyramid) -> PixelRect {
         let part = part ?? PixelRect(minX: 0, minY: 0, maxX: 1, maxY: 1)
         return PixelRect(
@@ -72,17 +92,22 @@ enum MapPyramid {
         )
     }
 
-    /// A part of the world's square, from degrees; `nil` if it is empty or invalid. Both axes run from 0 to 1, y
-    /// downwards.
-    static func part(left: Double, bottom: Double, right: Double, top: Double) -> PixelRect? {
+    /// A part of the world, from degrees; `nil` if it is empty or invalid. Both axes run from 0 to 1, y downwards.
+    static func part(
+        left: Double,
+        bottom: Double,
+        right: Double,
+        top: Double,
+        of world: MapWorld = .square
+    ) -> PixelRect? {
         guard left < right, bottom < top, abs(left) <= 180, abs(right) <= 180, abs(bottom) <= 90, abs(top) <= 90 else {
             return nil
         }
         return PixelRect(
             minX: (left + 180) / 360,
-            minY: mercator(top),
+            minY: world.y(top),
             maxX: (right + 180) / 360,
-            maxY: mercator(bottom)
+            maxY: world.y(bottom)
         )
     }
 

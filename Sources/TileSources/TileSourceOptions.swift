@@ -16,6 +16,9 @@ public struct TileSourceOptions: Hashable, Sendable {
     public var tileSize: Int?
     /// Whether the world repeats horizontally, as a map of the whole earth does. Default: `false`.
     public var wrapsX: Bool
+    /// Shape of the world of folders, MBTiles and templates. Default: `nil`, as their tiles tell; square for servers and if
+    /// nothing tells. Other sources know theirs.
+    public var world: MapWorld?
 
     /// Creates options.
     public init(
@@ -23,13 +26,15 @@ public struct TileSourceOptions: Hashable, Sendable {
         alpha: TileAlphaMode = .premultiplied,
         keepsEncoded: Bool = true,
         tileSize: Int? = nil,
-        wrapsX: Bool = false
+        wrapsX: Bool = false,
+        world: MapWorld? = nil
     ) {
         self.format = format
         self.alpha = alpha
         self.keepsEncoded = keepsEncoded
         self.tileSize = tileSize
         self.wrapsX = wrapsX
+        self.world = world
     }
 
     /// Accepted tile sizes, in pixels a side.

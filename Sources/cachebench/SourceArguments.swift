@@ -57,7 +57,8 @@ struct SourceArguments: ParsableArguments {
     /// The source's file or folder, if it is one.
     var files: [String] {
         switch source {
-        case .mbtiles(let path, _)?, .pmtiles(let path)?, .tiff(let path, _)?, .image(let path)?, .folder(let path, _)?:
+        case .mbtiles(let path, _)?, .pmtiles(let path)?, .tiff(let path, _)?, .image(let path)?, .folder(let path, _)?,
+            .geoPackage(let path, _)?, .tileJSON(let path)?, .zoomify(let path)?:
             [path]
         case .deepZoom(let path)?: [path, (path as NSString).deletingPathExtension + "_files"]
         default: []
@@ -140,7 +141,8 @@ extension SourceArguments {
         var isFolder: ObjCBool = false
         if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue { return "xyz" }
         let kinds = [
-            "mbtiles": "mbtiles", "pmtiles": "pmtiles", "dzi": "dzi", "png": "image", "jpg": "image", "jpeg": "image",
+            "mbtiles": "mbtiles", "sqlitedb": "sqlitedb", "gpkg": "gpkg", "pmtiles": "pmtiles", "dzi": "dzi",
+            "png": "image", "jpg": "image", "jpeg": "image",
             "webp": "image", "tif": "tiff", "tiff": "tiff", "svs": "tiff",
         ]
         return kinds[URL(fileURLWithPath: path).pathExtension.lowercased()]

@@ -107,13 +107,14 @@ import Testing
     }
 
     /// Files are counted once, whichever folders they are in.
-    @Test(arguments: [(1, 2100), (3, 700)]) func manyFilesOfAZoom(folders: Int, files: Int) {
+    @Test(arguments: [(1, 2100), (3, 700)]) func manyFilesOfAZoom(folders: Int, files: Int) throws {
         for column in 0..<folders {
             for row in 0..<files { folder.write([], to: "12/\(column)/\(row).png") }
         }
         let (width, height) = (Double(folders) / 4096, Double(files) / 4096)
+        let template = try TileTemplate(files: TileFolderLayout(.xyz).template)
         #expect(
-            FolderExtent.part(of: folder.path, [12], TileFolderLayout(.xyz))
+            FolderTree(template, in: folder.path).part(of: .square)
                 == PixelRect(minX: 0, minY: 0, maxX: width, maxY: height)
         )
     }
@@ -142,15 +143,6 @@ import Testing
         // Metadata without that field.
         folder.write(Array(#"{"name":"tms"}"#.utf8), to: "metadata.json")
         #expect(try warning(right) == nil)
-    }
-
-    /// A world of two squares, as of gdal2tiles with `--profile=geodetic --tmscompatible`, is shown in part.
-    @Test func tilesOutsideOfTheSquareAreAWarning() throws {
-        writePyramid(0...1) { _, _, _ in false }
-        #expect(try FolderTileSource(path: folder.path).warning == nil)
-        folder.write(image(0, 1, 0).png, to: "0/1/0.png")
-        let warning = try #require(try FolderTileSource(path: folder.path).warning)
-        #expect(warning.hasPrefix("\(folder.path)/0/1: folders of 0 to 0 were expected at zoom 0"))
     }
 
     /// Some writers choose the format of each tile. Others write extensions in capitals.
@@ -211,7 +203,7 @@ import Testing
         }
         for order in TileFolderLayout.Order.allCases {
             let said = message { _ = try FolderTileSource(path: folder.path, layout: TileFolderLayout(order)) }
-            #expect(said.contains("here the zoom comes last (y/x/z), which is not read"), "\(said)")
+            #expect(said.contains("here the zoom comes last (y/x/z), which a template of files reads"), "\(said)")
         }
     }
 
@@ -234,7 +226,7 @@ import Testing
                 continue
             }
             let said = message { _ = try FolderTileSource(path: folder.path, layout: layout) }
-            #expect(said.contains("here the zoom comes last (y/x/z), which is not read"), "\(said)")
+            #expect(said.contains("here the zoom comes last (y/x/z), which a template of files reads"), "\(said)")
         }
     }
 
@@ -277,7 +269,10 @@ import Testing
         }
         for order in TileFolderLayout.Order.allCases {
             let said = message { _ = try FolderTileSource(path: folder.path, layout: TileFolderLayout(order)) }
-            #expect(said.contains("here the zoom comes in the middle (x/z/y), which is not read"), "\(said)")
+            #expect(
+                said.contains("here the zoom comes in the middle (x/z/y), which a template of files reads"),
+                "\(said)"
+            )
         }
     }
 
@@ -287,7 +282,7 @@ import Testing
             for row in 4...7 { folder.write(image(1, 1, 1).png, to: "3/\(column)/\(row).png") }
         }
         let source = try FolderTileSource(path: folder.path)
-        #expect(source.zooms == 3...3 && source.warning?.contains("that of a square world") == true)
+        #expect(source.zooms == 3...3 && source.warning == nil && source.world == .geodetic)
     }
 
     /// What both layouts allow, or some tile allows in this one only, is read as it was asked for.

@@ -6,13 +6,13 @@ import Testing
 /// Decisions of the HTTP source, without a server.
 @Suite struct HTTPRuleTests {
     @Test func templates() throws {
-        let usual = try URLTemplate("https://tiles.example/{z}/{x}/{y}.png?key=a%20b")
+        let usual = try TileTemplate("https://tiles.example/{z}/{x}/{y}.png?key=a%20b")
         #expect(usual.address(zoom: 3, column: 5, row: 1) == "https://tiles.example/3/5/1.png?key=a%20b")
-        let fromBottom = try URLTemplate("HTTP://h/{x}-{-y}-{z}")
+        let fromBottom = try TileTemplate("HTTP://h/{x}-{-y}-{z}")
         #expect(fromBottom.address(zoom: 3, column: 5, row: 1) == "HTTP://h/5-6-3")
         let wrong = [
             "ftp://h/{z}/{x}/{y}": "begins with http://", "http://h/{z}/{x}": "places for {z}, {x} and {y}",
-            "http://h/{z}/{x}/{y": "a } was expected", "http://h/{z}/{x}/{q}": "not {q}",
+            "http://h/{z}/{x}/{y": "a } was expected", "http://h/{z}/{x}/{w}": "not {w}",
             "http://h/{z}/{x}/{y} HTTP": "without spaces", "file:///etc/{z}/{x}/{y}": "begins with http://",
         ]
         for (template, part) in wrong {

@@ -49,6 +49,43 @@ import Testing
         }
     }
 
+    /// Servers of version 1: `native` tiles, of the factors and the size that they list, or of any.
+    @Test(arguments: ["1.0", "1.1"], [true, false]) func version1(version: String, listsTiles: Bool) throws {
+        let server = try #require(DescribedServer())
+        let image = TestImage(width: 500, height: 350)
+        let name = version == "1.0" ? #""identifier": "a""# : #""@id": "\#(server.root)/a""#
+        let context = #""@context": "http://library.stanford.edu/iiif/image-api/1.1/context.json", "#
+        let tiles = listsTiles ? #""scale_factors": [1, 2, 4], "tile_width": 128, "tile_height": 96,"# : ""
+        server.add(
+            """
+            {\(version == "1.0" ? "" : context)\(name), "width": 500, "height": 350, \(tiles)
+             "formats": ["\(listsTiles ? "png" : "jpg")", "tif"], "qualities": ["native"],
+             "profile": "http://library.stanford.edu/iiif/image-api/\(version == "1.0" ? "" : "1.1/")compliance.html#level1"}
+            """,
+            at: "/a/info.json"
+        )
+        let (wide, high) = listsTiles ? (128, 96) : (64, 64)
+        for factor in listsTiles ? [1, 2, 4] : [1, 2, 4, 8] {
+            for y in stride(from: 0, to: 350, by: high * factor) {
+                for x in stride(from: 0, to: 500, by: wide * factor) {
+                    let (w, h) = (min(wide * factor, 500 - x), min(high * factor, 350 - y))
+                    let part = image.part(x: x, y: y, width: w, height: h).thinned(by: factor)
+                    let region = w == 500 && h == 350 ? "full" : "\(x),\(y),\(w),\(h)"
+                    server.add(part.png, at: "/a/\(region)/\(part.width),/0/native.\(listsTiles ? "png" : "jpg")")
+                }
+            }
+        }
+        let source = try HTTPTileSource(
+            iiif: "\(server.root)/a",
+            options: TileSourceOptions(tileSize: listsTiles ? nil : 64)
+        )
+        #expect(source.pyramid.levels.map(\.worldPixelsPerPixel) == (listsTiles ? [4, 2, 1] : [8, 4, 2, 1]))
+        for (level, extent) in source.pyramid.levels.enumerated() {
+            _ = try compare(source, level: level, with: image.thinned(by: Int(extent.worldPixelsPerPixel)))
+        }
+        #expect(server.refused.isEmpty && source.warning == nil, "\(server.refused)")
+    }
+
     /// Tiles put together are the image, at each factor. Factors and tiles are of any kind.
     @Test(arguments: [2, 3], [0, 1, 2, 3])
     func tilesAreTheImage(version: Int, kind: Int) throws {
@@ -288,7 +325,7 @@ import Testing
         #expect(said { ($0.tiles, $0.profile, $0.more) = ("null", "level2", #""maxWidth": 8,"#) }.contains("maxWidth"))
         let other = Info().text("http://h/a").replacing("http://iiif.io/api/image\"", with: "other\"")
         #expect(said(other).hasSuffix(#"protocol "http://iiif.io/api/image" was expected, not "other""#))
-        #expect(said { $0.version = 1 }.contains("@context of version 2 or 3 of the Image API was expected"))
+        #expect(said { $0.version = 1 }.contains("@context of version 1.1, 2 or 3 of the Image API was expected"))
         #expect(said(Info().text("ftp://h/a")).contains("id with an address of http or https, of ASCII"))
         let password = String(repeating: "secret", count: 50)
         #expect(said(Info().text("ftp://me:\(password)@h/a")).hasSuffix(" was expected, not \"ftp://***@h/a\""))

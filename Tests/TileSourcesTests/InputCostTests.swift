@@ -183,7 +183,7 @@ import Testing
                     let text = String(decoding: bytes, as: UTF8.self)
                     _ = TileSourceAddress(text)?.description
                     _ = HTTPAddress(text)
-                    _ = (try? URLTemplate(text))?.address(zoom: 30, column: 1, row: 1)
+                    _ = (try? TileTemplate(text))?.address(zoom: 30, column: 1, row: 1)
                 }
             }
         }

@@ -298,10 +298,4 @@ import Testing
         #expect(server.asked.count <= source.statistics.loads + 3 * 3 * 16)
         #expect(cache.shutdown())
     }
-
-    @Test func version1IsNamed() {
-        let text = #"{"identifier": "a", "width": 100, "height": 90, "scale_factors": [1], "tile_width": 64}"#
-        let said = message { _ = try IIIFImage(Array(text.utf8), address: "http://h/a/info.json") }
-        #expect(said.hasSuffix("version 2 or 3 of the Image API was expected; identifier is of version 1"))
-    }
 }

@@ -24,6 +24,16 @@ import Testing
             ("pmtiles:https://h/a", .pmtiles("https://h/a")),
             ("tms:/t", .folder("/t", TileFolderLayout(.tms))),
             ("zyx@2x:t@2x", .folder("t@2x", TileFolderLayout(.zyx, isDoubled: true))),
+            ("file:a/{z}/{x}/{y}", .files("a/{z}/{x}/{y}")), ("tilejson:a.json", .tileJSON("a.json")),
+            ("quadkey:a/#rows=bottom", .files("a/{q}#rows=bottom")), ("quadkey:a#b", .files("a#b/{q}")),
+            ("arcgis:a#b=c/d", .files("a#b=c/d/L{z:02}/R{y:08x}/C{x:08x}")),
+            (
+                "tc:/a#world=geodetic",
+                .files(
+                    "/a/{z:02}/{x/1000000:03}/{x/1000%1000:03}/{x%1000:03}/{y/1000000:03}/{y/1000%1000:03}/{y%1000:03}#world=geodetic&rows=bottom"
+                )
+            ),
+            ("mp:/a", .files("/a/{z:02}/{x/10000:04}/{x%10000:04}/{y/10000:04}/{y%10000:04}")),
             ("dzi:a.dzi", .deepZoom("a.dzi")), ("image:x.png", .image("x.png")),
             ("http://h/{z}/{x}/{y}", .http("http://h/{z}/{x}/{y}")), ("HTTPS://h", .http("HTTPS://h")),
             ("http:https://h", .http("https://h")), ("http:/#", .http("/#")), ("http:xyz:a", .http("xyz:a")),
@@ -35,7 +45,8 @@ import Testing
 
     @Test(
         arguments: [
-            "", ":", "xyz", "xyz:", "file:a", "MBTILES:a", ":a", "@2x:a", "xyz@3x:a", "dzi@2x:a", "pmtiles:", "iiif:",
+            "", ":", "xyz", "xyz:", "file:", "tc:", "MBTILES:a", ":a", "@2x:a", "xyz@3x:a", "dzi@2x:a", "pmtiles:",
+            "iiif:",
             "wmts:", "mbtiles:a#rows=up", "mbtiles:a#rows=", "mbtiles:#rows=top", "mbtiles:a#rows=TOP",
             "tiff:a#page=0", "tiff:a#page=", "tiff:a#page=1&series=1", "tiff:a#band=1,2", "tiff:a#band=0",
             "tiff:#page=1",
@@ -86,13 +97,13 @@ import Testing
             "http://h\u{e9}/{z}/{x}/{y}", "ftp://h/{z}/{x}/{y}", "http://h/${z}/${x}/${y}", "http://h/{z}/{x}/${y}",
         ]
     ) func templatesThatAreNoneAreRefused(text: String) {
-        #expect(throws: TileSourceError.self) { try URLTemplate(text) }
+        #expect(throws: TileSourceError.self) { try TileTemplate(text) }
     }
 
     /// A place of a programming language's text is none of a template.
     @Test func aDollarBeforeAPlaceIsNamed() {
-        let said = message { _ = try URLTemplate("http://h/a$b/${z}/${x}/${y}.png") }
+        let said = message { _ = try TileTemplate("http://h/a$b/${z}/${x}/${y}.png") }
         #expect(said.hasSuffix("{z}, {x}, {y} or {-y} was expected, not ${z}"))
-        #expect((try? URLTemplate("http://h/$/{z}/{x}/{y}")) != nil)
+        #expect((try? TileTemplate("http://h/$/{z}/{x}/{y}")) != nil)
     }
 }

@@ -216,7 +216,7 @@ import Testing
         #expect(said("#layer=last&matrixSet=x").contains("TileMatrixSet \"x\" was expected; there are grid"))
         #expect(said("#layer=last&format=image/gif").contains("a Format image/gif was expected, not image/webp"))
         #expect(said("#layer=last&style=x").hasSuffix("a Style \"x\" was expected; there are grey, in colour"))
-        #expect(said("#zoom=3").contains("layer=, matrixSet=, style= or format= was expected after #"))
+        #expect(said("#zoom=3").contains("layer=, matrixSet=, style=, format= or query= was expected after #"))
     }
 
     /// Reads matrices whose ratios are no powers of two. Leaves out those with another corner.

@@ -61,8 +61,10 @@ TILECACHE_API tilecache_status tilecache_source_layer_options_init(
  *
  * @param address UTF-8: mbtiles:FILE (rows from the top: mbtiles:FILE#rows=top), pmtiles:FILE or pmtiles:URL, tiff:FILE
  *        or tiff:URL (each with #page=2, #series=2, #band=4,3,2, #range=MIN,MAX or #synthesized=3, joined by &, which
- *        choose what is drawn of it), iiif:URL, wmts:URL, xyz:DIR, tms:DIR, zyx:DIR (each of the three with @2x before the colon),
- *        dzi:FILE, image:FILE, or the address of a server with {z}, {x} and {y}.
+ *        choose what is drawn of it), iiif:URL, wmts:URL, xyz:DIR, tms:DIR, zyx:DIR (each of the three with @2x before the
+ *        colon), dzi:FILE, image:FILE, gpkg:FILE, sqlitedb:FILE, zoomify:DIR or zoomify:URL, iiif:DIR, tilejson:URL or
+ *        tilejson:FILE, file:TEMPLATE, tc:DIR, mp:DIR, arcgis:DIR, quadkey:DIR, or the address of a server with {z}, {x} and
+ *        {y} or {q}.
  * @param options NULL for the defaults.
  * @param layer receives the number, for all functions of tilecache.h.
  * @return TILECACHE_ERROR_INVALID_SOURCE if the address has no such form, or cannot be opened with this format, tile

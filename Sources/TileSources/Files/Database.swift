@@ -28,7 +28,7 @@ final class Database {
     private var deadline: Int64
     private var budget: QueryBudget
     private var refused: String?
-    /// Whether a setting of the connection's own is made: no other is allowed.
+    /// Whether a setting or a view of the connection's own is made: no other is allowed.
     private var isConfiguring = false
 
     private static let stepsPerCall: Int32 = 100
@@ -178,6 +178,16 @@ final class Database {
         sqlite3_exec(handle, "PRAGMA cache_size = \(-Self.cacheBytes / 1024)", nil, nil, nil)
     }
 
+    /// Makes a view of our own, of this connection alone, which goes before a table of its name. Returns whether it could.
+    ///
+    /// - Parameter query: Not the file's, but for the quoted name of a table.
+    func makeView(_ name: String, of query: String) -> Bool {
+        refill()
+        isConfiguring = true
+        defer { isConfiguring = false }
+        return sqlite3_exec(handle, "CREATE TEMP VIEW \(name) AS \(query)", nil, nil, nil) == SQLITE_OK
+    }
+
     /// Bytes of pages that the connection keeps now.
     var cachedBytes: Int {
         var (bytes, highest): (Int32, Int32) = (0, 0)
@@ -239,7 +249,7 @@ final class Database {
     ]
 
     private func allows(_ action: Int32, _ name: UnsafePointer<CChar>?) -> Bool {
-        if isConfiguring, action == SQLITE_PRAGMA { return true }
+        if isConfiguring { return true }
         switch action {
         case SQLITE_SELECT, SQLITE_READ: return true
         case SQLITE_FUNCTION:

@@ -23,14 +23,16 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, MemoryRepo
     /// (`TileLayer.invalidate`) to have them read.
     public let dataSet: [String]
 
-    /// A warning if the folder's metadata states another order of rows than the layout, if tiles lie outside of the
-    /// world's square, if the tiles of different zooms lie apart and the zoom may come in another place of their paths, or
-    /// if no tile comes (``TileSourceStatistics/silence``); otherwise `nil`.
+    /// Shape of the world: geodetic if tiles of the coarsest zoom lie beyond the square, unless it was set.
+    public let world: MapWorld
+
+    /// A warning if the folder's metadata states another order of rows than the layout, if the tiles of different zooms lie
+    /// apart and the zoom may come in another place of their paths, if not all zooms could be found, or if no tile comes (``TileSourceStatistics/silence``); otherwise `nil`.
     public var warning: String? { delivery.counter.warning(stated, of: name) }
 
     private let stated: String?
     private let root: String
-    private let layout: TileFolderLayout
+    private let template: TileTemplate
     private let tileSize: Int
     /// Extensions of the files, that of the first one found first.
     private let endings: [String]
@@ -43,17 +45,15 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, MemoryRepo
     ///   - layout: Names of the files. Default: `z/x/y`, row 0 at the top.
     ///   - options: Options of the pixels.
     /// - Throws: ``TileSourceError`` if the folder does not exist, or has no tile.
-    public init(
+    public convenience init(
         path: String,
         layout: TileFolderLayout = TileFolderLayout(.xyz),
         options: TileSourceOptions = TileSourceOptions()
     ) throws(TileSourceError) {
         try options.check(path)
         // Before it is read: a change in between gives the next source another name.
-        let folder = DataSetName.folder(path)
-        guard Files.isFolder(path), let names = Files.names(in: path) else {
-            throw TileSourceError(path, "a folder that can be read was expected")
-        }
+        let own = DataSetName.folder(path)
+        let names = try Self.names(in: path)
         let order = try FolderZooms.check(path, names, layout)
         let found = names.compactMap { TileFolderLayout.number($0, within: MapPyramid.zooms) }.sorted()
         guard let first = found.first, let last = found.last else {
@@ -62,48 +62,115 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, MemoryRepo
                 "folders with the numbers of zooms for names (0, 1, 2, ...) were expected in it"
             )
         }
-        func sample(_ layout: TileFolderLayout) -> (path: String, fileExtension: String)? {
-            found.lazy.compactMap { Self.sample(in: "\(path)/\($0)", layout) }.first
+        func tree(_ layout: TileFolderLayout) throws(TileSourceError) -> (TileTemplate, FolderTree) {
+            let template = try TileTemplate(files: layout.template)
+            return (template, FolderTree(template, in: path))
         }
-        guard let sample = sample(layout) else {
+        let (template, tiles) = try tree(layout)
+        guard tiles.first != nil else {
             let other = TileFolderLayout(layout.order, isDoubled: !layout.isDoubled)
-            let hint = sample(other) == nil ? "" : "; \(other):\(path) has some"
+            let hint = try tree(other).1.first == nil ? "" : "; \(other):\(path) has some"
             throw TileSourceError(path, "tiles \(layout.form).png, .jpg, .jpeg or .webp were expected in it\(hint)")
         }
-        name = path
-        root = Files.fromRoot(path)
-        stated =
-            FolderMetadata.warning(path, names: names, layout: layout)
-            ?? Self.warning(ofFolders: "\(path)/\(first)", first) ?? order
-        zooms = first...last
-        let ending = sample.fileExtension
-        endings = [ending] + TileFolderLayout.extensions.filter { $0 != ending }
-        if let size = options.tileSize {
-            tileSize = size
-        } else {
-            tileSize = try Self.tileSize(in: path, found, layout, first: sample.path)
+        try self.init(
+            tiles,
+            template,
+            Folder(
+                name: path,
+                root: path,
+                zooms: first...last,
+                stated: FolderMetadata.warning(path, names: names, layout: layout) ?? order,
+                identity: own + ["\(layout)"]
+            ),
+            options
+        )
+    }
+
+    /// Opens files whose paths a template has: lists them, and reads the headers of up to 12 of them for their size.
+    ///
+    /// - Parameters:
+    ///   - template: `/tiles/{z}/{x}/{y}.png`, with the places of a server's template but `{s}`. Without an extension files
+    ///     have any of `png`, `jpg`, `jpeg` and `webp`.
+    ///   - options: Options of the pixels.
+    /// - Throws: ``TileSourceError`` if the template is invalid, or no file has such a path.
+    public convenience init(
+        template: String,
+        options: TileSourceOptions = TileSourceOptions()
+    ) throws(TileSourceError) {
+        try options.check(template)
+        let (root, parsed, ending) = try TileTemplate.files(template)
+        let own = DataSetName.folder(root)
+        _ = try Self.names(in: root)
+        let endings = ending.map { [$0] } ?? TileFolderLayout.extensions
+        let tiles = FolderTree(parsed, in: root, endings: endings)
+        guard let first = tiles.zooms.first, let last = tiles.zooms.last else {
+            throw TileSourceError(
+                template,
+                "files with such paths were expected, with the numbers of tiles; there is none"
+            )
         }
-        self.layout = layout
+        let some = "its files are too many to list: the zooms \(first) to \(last) are those of some of them"
+        try self.init(
+            tiles,
+            parsed,
+            Folder(
+                name: template,
+                root: root,
+                zooms: first...last,
+                stated: tiles.mayHaveOtherZooms ? "\(template): \(some)" : nil,
+                endings: endings,
+                identity: own + [template]
+            ),
+            options
+        )
+    }
+
+    /// What is known of a folder besides its tiles.
+    private struct Folder {
+        var name: String
+        /// Folder of all tiles.
+        var root: String
+        var zooms: ClosedRange<Int>
+        var stated: String?
+        /// Extensions that files may have.
+        var endings = TileFolderLayout.extensions
+        /// Part of the data set.
+        var identity: [String]
+    }
+
+    private init(
+        _ tiles: FolderTree,
+        _ template: TileTemplate,
+        _ folder: Folder,
+        _ options: TileSourceOptions
+    ) throws(TileSourceError) {
+        (name, zooms, stated, self.template) = (folder.name, folder.zooms, folder.stated, template)
+        root = Files.fromRoot(folder.root)
+        let ending = tiles.first?.ending ?? ""
+        endings = [ending] + folder.endings.filter { $0 != ending }
+        if let size = options.tileSize { tileSize = size } else { tileSize = try Self.tileSize(tiles, folder) }
         layerOptions = options.layerOptions
         delivery = TileDelivery(options)
+        world = template.choice.world ?? options.world ?? tiles.world
         dataSet =
-            DataSetName.pixels("folder", layerOptions, tileSize: tileSize) + folder
-            + ["\(layout)", "\(zooms)", ending]
-        let whole = try MapPyramid.make(zooms, of: path, tileSize: tileSize, wrapsX: options.wrapsX)
-        pyramid = whole.limited(to: MapPyramid.contents(FolderExtent.part(of: path, found, layout), of: whole))
+            DataSetName.pixels("folder", layerOptions, tileSize: tileSize) + folder.identity
+            + ["\(zooms)", ending] + (world == .square ? [] : ["\(world)"])
+        let whole = try MapPyramid.make(
+            zooms,
+            of: name,
+            tileSize: tileSize,
+            wrapsX: options.wrapsX,
+            world: world
+        )
+        pyramid = whole.limited(to: MapPyramid.contents(tiles.part(of: world), of: whole))
         contents = pyramid.contents
     }
 
-    /// Describes tiles of a world that is wider than high, as of `gdal2tiles --profile=geodetic --tmscompatible`.
-    private static func warning(ofFolders folder: String, _ zoom: Int) -> String? {
-        let last = (1 << zoom) - 1
-        let beyond = Files.names(in: folder, limit: 4096)?.lazy.compactMap {
-            TileFolderLayout.number($0, within: last + 1...1 << 31)
-        }.first
-        return beyond.map {
-            "\(folder)/\($0): folders of 0 to \(last) were expected at zoom \(zoom), that of a square world; the others "
-                + "are not shown"
+    private static func names(in folder: String) throws(TileSourceError) -> [String] {
+        guard Files.isFolder(folder), let names = Files.names(in: folder) else {
+            throw TileSourceError(folder, "a folder that can be read was expected")
         }
+        return names
     }
 
     /// Counts of loads and failures so far.
@@ -141,65 +208,31 @@ public final class FolderTileSource: BlockingTileSource, TileDecoder, MemoryRepo
 
     private func path(of tile: TileCoordinate, _ ending: String? = nil) -> String {
         let zoom = zooms.lowerBound + tile.level
-        return "\(root)/\(layout.path(zoom: zoom, column: tile.column, row: tile.row)).\(ending ?? endings[0])"
-    }
-
-    /// Finds any tile of a zoom.
-    private static func sample(in zoom: String, _ layout: TileFolderLayout) -> (path: String, fileExtension: String)? {
-        let numbers = 0...1 << 30
-        for folder in Files.names(in: zoom, limit: 1000) ?? [] {
-            guard TileFolderLayout.number(folder, within: numbers) != nil else { continue }
-            for file in Files.names(in: "\(zoom)/\(folder)", limit: 1000) ?? [] {
-                guard let ending = layout.parts(ofFile: file, within: numbers)?.ending else { continue }
-                return ("\(zoom)/\(folder)/\(file)", ending)
-            }
-        }
-        return nil
+        let name = template.address(zoom: zoom, column: tile.column, row: tile.row)
+        return "\(root)/\(name).\(ending ?? endings[0])"
     }
 
     /// Finds the size of most tiles, the finest zoom first.
-    ///
-    /// - Parameter first: Path of a tile.
-    private static func tileSize(
-        in path: String,
-        _ zooms: [Int],
-        _ layout: TileFolderLayout,
-        first: String
-    ) throws(TileSourceError) -> Int {
+    private static func tileSize(_ tiles: FolderTree, _ folder: Folder) throws(TileSourceError) -> Int {
         var samples = TileSizeSamples()
         var known: Set<String> = []
-        func take(_ tiles: [String]) {
-            for tile in tiles where !samples.isDone && known.insert(tile).inserted {
-                switch Files.read(tile) {
-                case .bytes(let bytes): samples.take(bytes.array, of: tile)
-                case .failed(let failure): samples.take(failure.message, of: tile)
+        func take(_ zoom: Int, _ count: Int) {
+            let found = tiles.tiles[zoom] ?? []
+            for number in TileSizeSamples.spread(count, over: found.count) {
+                let path = "\(folder.root)/\(found[number].path)"
+                guard !samples.isDone, known.insert(path).inserted else { continue }
+                switch Files.read(path) {
+                case .bytes(let bytes): samples.take(bytes.array, of: path)
+                case .failed(let failure): samples.take(failure.message, of: path)
                 case .missing: break
                 }
             }
         }
-        for zoom in zooms.reversed() where !samples.isDone {
-            take(tiles(in: "\(path)/\(zoom)", layout, zoom == zooms.last ? TileSizeSamples.ofFinestZoom : 2))
+        for zoom in tiles.zooms.reversed() where !samples.isDone {
+            take(zoom, zoom == tiles.zooms.last ? TileSizeSamples.ofFinestZoom : 2)
         }
-        // Of some sets all but a few tiles are empty, or most folders.
-        if samples.count == 0 { take([first]) }
-        for zoom in zooms.reversed() where samples.count == 0 {
-            take(tiles(in: "\(path)/\(zoom)", layout, TileSizeSamples.most))
-        }
-        return try samples.size(of: path)
-    }
-
-    /// Paths of some tiles of a zoom, spread over its folders.
-    private static func tiles(in zoom: String, _ layout: TileFolderLayout, _ count: Int) -> [String] {
-        let numbers = 0...1 << 30
-        let folders = (Files.names(in: zoom, limit: 1000) ?? [])
-            .compactMap { TileFolderLayout.number($0, within: numbers) }.sorted()
-        let chosen = TileSizeSamples.spread(count, over: folders.count).map { "\(zoom)/\(folders[$0])" }
-        let each = (count + max(chosen.count, 1) - 1) / max(chosen.count, 1)
-        return chosen.flatMap { folder -> [String] in
-            let files = (Files.names(in: folder, limit: 1000) ?? [])
-                .compactMap { name in layout.parts(ofFile: name, within: numbers).map { (name, $0.number) } }
-                .sorted { $0.1 < $1.1 }
-            return TileSizeSamples.spread(each, over: files.count).map { "\(folder)/\(files[$0].0)" }
-        }
+        // Of some sets all but a few tiles are empty.
+        for zoom in tiles.zooms.reversed() where samples.count == 0 { take(zoom, TileSizeSamples.most) }
+        return try samples.size(of: folder.name)
     }
 }

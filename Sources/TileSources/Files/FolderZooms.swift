@@ -100,11 +100,11 @@ struct FolderZooms {
             throw TileSourceError(
                 folder,
                 "folders of zooms were expected first (z/x/y); as \(tile) and others tell, here the zoom comes \(form), "
-                    + "which is not read"
+                    + "which a template of files reads (file:)"
             )
         }
         guard !orders.isEmpty else { return nil }
         return "\(folder): it is read as \(layout.form), in which its tiles of different zooms lie apart; the zoom may "
-            + "come \(form) instead, which only a template of a server reads"
+            + "come \(form) instead, which a template reads (file:)"
     }
 }

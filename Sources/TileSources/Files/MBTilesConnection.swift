@@ -5,15 +5,27 @@ import TileCache
 /// Unchecked: it is used by one thread, or in the source's list of unused ones.
 final class MBTilesConnection: @unchecked Sendable {
     let database: Database
+    let tables: TileTables
     private let tile: Query
     /// The same tile by its place in the table, if the file has no index and one was made.
     private let tileOfRow: Query?
 
-    /// - Parameter isIndexed: Whether tiles are read by their place in the table.
-    init(_ path: String, _ limits: DatabaseLimits, isIndexed: Bool = false) throws(TileSourceError) {
+    /// - Parameters:
+    ///   - tables: Names of the file's tables.
+    ///   - isIndexed: Whether tiles are read by their place in the table.
+    init(
+        _ path: String,
+        _ limits: DatabaseLimits,
+        _ tables: TileTables = TileTables(),
+        isIndexed: Bool = false
+    ) throws(TileSourceError) {
         database = try Database.readable(path: path, limits: limits)
-        if let refusal = Self.refusal(database) {
+        self.tables = tables
+        if let refusal = Self.refusal(database, of: tables.roots) {
             throw TileSourceError(path, "tables of tiles were expected: \(refusal)")
+        }
+        if let view = tables.view, !database.makeView("tiles", of: view) {
+            throw TileSourceError(path, "tables of tiles were expected: \(database.message)")
         }
         database.boundCache()
         let text = "SELECT tile_data FROM tiles WHERE zoom_level = ? AND tile_column = ? AND tile_row = ?"
@@ -28,7 +40,9 @@ final class MBTilesConnection: @unchecked Sendable {
     }
 
     /// Explains why the schema is not that of a tile set.
-    private static func refusal(_ database: Database) -> String? {
+    ///
+    /// - Parameter roots: Tables and views that are read.
+    static func refusal(_ database: Database, of roots: [String]) -> String? {
         var schema = DatabaseSchema()
         schema.largestExpansion = database.limits.expansion
         var isKnown = true
@@ -40,7 +54,7 @@ final class MBTilesConnection: @unchecked Sendable {
         }
         guard isAll == true else { return isAll == nil ? database.message : "its schema is too large" }
         guard isKnown else { return "its schema is damaged" }
-        return schema.refusal(of: "tiles") ?? schema.refusal(of: "metadata")
+        return roots.lazy.compactMap { schema.refusal(of: $0) }.first
     }
 
     /// A copy of a tile's bytes, so that the connection is free while they are decoded.
@@ -118,7 +132,18 @@ final class MBTilesConnection: @unchecked Sendable {
         }
     }
 
-    private func hasTiles(_ zoom: Int) -> Bool {
+    /// Whether there are tiles of a zoom beside the square world: in the right half of a geodetic one.
+    func hasTilesBesideTheSquare(_ zoom: Int) -> Bool {
+        let text = "SELECT 1 FROM tiles WHERE zoom_level = ? AND tile_column >= ? AND tile_column < ? LIMIT 1"
+        return database.survey {
+            guard let query = database.query(text) else { return false }
+            query.bind(zoom, 1 << zoom, 2 << zoom)
+            if case .row = query.step() { return true }
+            return false
+        }
+    }
+
+    func hasTiles(_ zoom: Int) -> Bool {
         guard let query = database.query("SELECT 1 FROM tiles WHERE zoom_level = ? LIMIT 1") else { return false }
         query.bind(zoom)
         if case .row = query.step() { return true }

@@ -29,14 +29,14 @@ struct MBTilesIndex: Sendable {
         let end = Self.first(entries.count) { entries[$0].number >= Self.number(zoom + 1, 0, 0) }
         return TileSizeSamples.spread(count, over: end - first).map { index in
             let entry = entries[first + index]
-            return (Int(entry.number - Self.number(zoom, 0, 0)) & ((1 << zoom) - 1), entry.place)
+            return (Int(entry.number - Self.number(zoom, 0, 0)) & ((2 << zoom) - 1), entry.place)
         }
     }
 
     /// Number of a tile: zoom by zoom, row by row.
     private static func number(_ zoom: Int, _ column: Int, _ row: Int) -> UInt64 {
-        // Tiles of all coarser zooms: 1 + 4 + 16 + ...
-        ((1 as UInt64) << (2 * UInt64(zoom)) - 1) / 3 + UInt64(row) << UInt64(zoom) + UInt64(column)
+        // Tiles of all coarser zooms of a geodetic world: 2 + 8 + 32 + ...
+        2 * (((1 as UInt64) << (2 * UInt64(zoom)) - 1) / 3) + UInt64(row) << (UInt64(zoom) + 1) + UInt64(column)
     }
 
     /// The first number for which a condition holds that holds for all after it.
@@ -56,7 +56,7 @@ struct MBTilesIndex: Sendable {
         private(set) var index: MBTilesIndex?
 
         /// Reads all of a table; `nil` if that takes too long.
-        init?(_ database: Database) {
+        init?(_ database: Database, of world: MapWorld) {
             let numbers = "zoom_level, tile_column, tile_row"
             let placed = database.query("SELECT \(numbers), rowid FROM tiles")
             guard let query = placed ?? database.query("SELECT \(numbers), NULL FROM tiles") else { return nil }
@@ -65,8 +65,8 @@ struct MBTilesIndex: Sendable {
             while case .row = query.step() {
                 guard
                     case (.integer(let zoom), .integer(let column), .integer(let row)) = (query[0], query[1], query[2]),
-                    MapPyramid.zooms.contains(zoom), case let side = 1 << zoom, (0..<side).contains(column),
-                    (0..<side).contains(row)
+                    MapPyramid.zooms.contains(zoom), case let side = 1 << zoom,
+                    (0..<side * world.width).contains(column), (0..<side).contains(row)
                 else { continue }
                 if extents[zoom] == nil { extents[zoom] = TileExtent(columns: column...column, rows: row...row) }
                 extents[zoom]?.add(column, row)

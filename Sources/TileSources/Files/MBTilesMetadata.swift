@@ -38,15 +38,23 @@ struct MBTilesMetadata {
             + "\(own.lowerBound) to \(own.upperBound), which are shown"
     }
 
-    /// Left, bottom, right and top in degrees as a part of the world's square. Both axes run from 0 to 1, y downwards.
-    /// `nil` if they are missing or invalid.
-    var bounds: PixelRect? {
+    /// Whether the metadata states degrees (EPSG:4326), which the format does not have.
+    var isGeodetic: Bool {
+        ["crs", "srs", "profile"].contains { name in
+            let text = values[name]?.lowercased() ?? ""
+            return ["4326", "crs84", "geodetic"].contains { text.contains($0) }
+        }
+    }
+
+    /// Left, bottom, right and top in degrees as a part of the world. Both axes run from 0 to 1, y downwards. `nil` if they
+    /// are missing or invalid.
+    func bounds(of world: MapWorld) -> PixelRect? {
         let numbers = values["bounds"]?.split(separator: ",").map { part in
             Double(part.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed().map(String.init).joined())
         }
         guard let numbers, numbers.count == 4 else { return nil }
         let known = numbers.compactMap { $0 }.filter(\.isFinite)
         guard known.count == 4 else { return nil }
-        return MapPyramid.part(left: known[0], bottom: known[1], right: known[2], top: known[3])
+        return MapPyramid.part(left: known[0], bottom: known[1], right: known[2], top: known[3], of: world)
     }
 }

@@ -6,16 +6,17 @@ struct TileExtent: Equatable {
     /// `nil` if they would take too long to find.
     var rows: ClosedRange<Int>?
 
-    /// Area of the tiles in the world's square, with both axes from 0 to 1 and y downwards.
-    func part(zoom: Int, _ order: TileRowOrder) -> PixelRect {
+    /// Area of the tiles in the world, with both axes from 0 to 1 and y downwards.
+    func part(zoom: Int, _ order: TileRowOrder, of world: MapWorld) -> PixelRect {
         let side = Double(1 << zoom)
+        let wide = side * Double(world.width)
         let ends = rows.map {
             [order.number(of: $0.lowerBound, zoom: zoom), order.number(of: $0.upperBound, zoom: zoom)]
         }
         return PixelRect(
-            minX: Double(columns.lowerBound) / side,
+            minX: Double(columns.lowerBound) / wide,
             minY: Double(ends?.min() ?? 0) / side,
-            maxX: Double(columns.upperBound + 1) / side,
+            maxX: Double(columns.upperBound + 1) / wide,
             maxY: Double((ends?.max() ?? (1 << zoom) - 1) + 1) / side
         )
     }
@@ -31,6 +32,7 @@ struct MBTilesSurvey {
     /// Of each zoom, as far as it was found.
     private(set) var extents: [Int: TileExtent] = [:]
     private(set) var samples = TileSizeSamples()
+    private let world: MapWorld
     /// An index of our own, if the file has none.
     private(set) var index: MBTilesIndex?
     /// Zooms that are known to have no tiles.
@@ -54,13 +56,20 @@ struct MBTilesSurvey {
     /// - Parameters:
     ///   - samplesSize: Whether tiles are read for their size.
     ///   - isExact: Whether all columns are looked at, not some of each zoom.
-    init(_ connection: MBTilesConnection, _ zooms: ClosedRange<Int>, samplesSize: Bool, isExact: Bool) {
+    init(
+        _ connection: MBTilesConnection,
+        _ zooms: ClosedRange<Int>,
+        of world: MapWorld = .square,
+        samplesSize: Bool,
+        isExact: Bool
+    ) {
+        self.world = world
         let database = connection.database
         database.survey {
             let steps = Self.steps(database, zooms.upperBound)
             isSlow = steps >= Self.slowSteps
             guard steps >= Self.usualSteps else { return walk(database, zooms, isExact: isExact) }
-            guard let found = MBTilesIndex.Reading(database) else { return }
+            guard let found = MBTilesIndex.Reading(database, of: world) else { return }
             extents = found.extents
             emptyZooms = Set(zooms).subtracting(extents.keys)
             if isSlow { index = found.index }
@@ -85,7 +94,7 @@ struct MBTilesSurvey {
     /// Area of all tiles in the world's square, with both axes from 0 to 1 and y downwards; `nil` unless it is known of
     /// every zoom.
     func part(of zooms: ClosedRange<Int>, _ order: TileRowOrder) -> PixelRect? {
-        let parts = zooms.compactMap { zoom in extents[zoom].map { $0.part(zoom: zoom, order) } }
+        let parts = zooms.compactMap { zoom in extents[zoom].map { $0.part(zoom: zoom, order, of: world) } }
         // Between the first and the last zoom some may have no tiles.
         guard let first = parts.first, zooms.allSatisfy({ extents[$0] != nil || emptyZooms.contains($0) }) else {
             return nil
@@ -141,17 +150,19 @@ struct MBTilesSurvey {
         var columns = 0
         for zoom in zooms {
             let most = (1 << zoom) - 1
+            let lastColumn = world.width << zoom - 1
             if next.isEmpty(zoom, 0) {
                 emptyZooms.insert(zoom)
                 continue
             }
-            guard let first = next.pair(zoom, 0), let final = end.pair(zoom, most), first.0 >= 0, final.0 <= most,
+            guard let first = next.pair(zoom, 0), let final = end.pair(zoom, lastColumn), first.0 >= 0,
+                final.0 <= lastColumn,
                 first.0 <= final.0
             else { continue }
             var extent = TileExtent(columns: first.0...final.0, rows: first.1...first.1)
             var place: (Int, Int)? = first
             let step = isExact ? 1 : max((final.0 - first.0) / Self.someColumns, 1)
-            while let (column, row) = place, column <= most {
+            while let (column, row) = place, column <= lastColumn {
                 columns += 1
                 guard columns <= Self.mostColumns, let upper = last.pair(zoom, column), upper.1 >= row, row >= 0,
                     upper.1 <= most

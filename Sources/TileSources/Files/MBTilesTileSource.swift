@@ -2,6 +2,9 @@ public import TileCache
 
 /// Tiles in an MBTiles file. It is an SQLite database with PNG, JPEG or WebP images, rows counted from the bottom.
 ///
+/// The `.sqlitedb` files of OsmAnd, RMaps and BigPlanet are read too. Their zooms may be counted from 17 downwards, and rows
+/// from either end, as their table `info` says.
+///
 /// A file without an index of its tiles is read once when it is opened, for an index of up to a million tiles in memory.
 /// That takes 16 bytes a tile, which count against the cache's limit; tiles that are added later are not found.
 ///
@@ -11,7 +14,7 @@ public import TileCache
 public final class MBTilesTileSource: BlockingTileSource, TileDecoder, MemoryReportingSource, PyramidTileSource {
     /// The file.
     public let name: String
-    /// One level for each of ``zooms``, of the whole square of the Web Mercator projection.
+    /// One level for each of ``zooms``, of the whole square of the Web Mercator projection, or of a geodetic world.
     public let pyramid: TilePyramid
     /// Pixel format and other options of the layer.
     public let layerOptions: LayerOptions
@@ -27,6 +30,9 @@ public final class MBTilesTileSource: BlockingTileSource, TileDecoder, MemoryRep
     /// states other zooms, bounds or tiles than it has, or if no tile comes (``TileSourceStatistics/silence``); otherwise
     /// `nil`.
     public var warning: String? { delivery.counter.warning(stated, of: name) }
+    /// Shape of the world: geodetic if the metadata's `crs` says so, or if tiles of the coarsest zoom lie beside the square;
+    /// unless it was set.
+    public let world: MapWorld
     /// The file's table of names and values.
     public let metadata: [String: String]
 
@@ -35,16 +41,9 @@ public final class MBTilesTileSource: BlockingTileSource, TileDecoder, MemoryRep
     public let dataSet: [String]
 
     private let stated: String?
-    private let file: String
-    /// Another file at the path is another set.
-    private let fileID: FileID?
     private let tileSize: Int
     private let delivery: TileDelivery
-    private let limits: DatabaseLimits
-    private let connections: Lock<[MBTilesConnection]>
-    /// Connections that were opened. One is open for each load at a time, and stays.
-    private let opened: Lock<Int>
-    private let index: MBTilesIndex?
+    private let database: TileDatabase
 
     /// Opens a file: reads its metadata, the extent of its tiles, and the headers of up to 12 tiles for their size.
     ///
@@ -66,55 +65,58 @@ public final class MBTilesTileSource: BlockingTileSource, TileDecoder, MemoryRep
     {
         try options.check(path)
         let log = path + "-wal"
-        fileID = Files.id(path)
+        let fileID = Files.id(path)
         let own = DataSetName.file(path) + (Files.size(log) > 0 ? DataSetName.file(log) : [])
-        let connection = try MBTilesConnection(path, limits)
+        let osmAnd = try OsmAndTiles(path, limits)
+        let connection = try MBTilesConnection(path, limits, osmAnd?.tables ?? TileTables())
         let metadata = try MBTilesMetadata(connection.database, path)
         zooms = try connection.zooms(metadata, path)
+        let isWide = metadata.isGeodetic || connection.hasTilesBesideTheSquare(zooms.lowerBound)
+        let world = options.world ?? (isWide ? .geodetic : .square)
+        let bounds = metadata.bounds(of: world)
         let label = metadata.values["format"].flatMap { ["pbf", "mvt"].contains($0) ? "of the format \($0)" : nil }
         let survey = MBTilesSurvey(
             connection,
             zooms,
+            of: world,
             samplesSize: options.tileSize == nil || label != nil,
-            isExact: metadata.bounds == nil
+            isExact: bounds == nil
         )
         let mislabelled = try survey.samples.mislabelled(label, path)
         if let size = options.tileSize { tileSize = size } else { tileSize = try survey.samples.size(of: path) }
-        let whole = try MapPyramid.make(zooms, of: path, tileSize: tileSize, wrapsX: options.wrapsX)
+        let whole = try MapPyramid.make(zooms, of: path, tileSize: tileSize, wrapsX: options.wrapsX, world: world)
         var finding = MBTilesRows.find(
             survey.extents[zooms.upperBound]?.rows,
             zoom: zooms.upperBound,
-            within: metadata.bounds
+            within: bounds
         )
-        let order = rows ?? (finding == .fromTop ? .fromTop : .fromBottom)
-        var part = metadata.bounds ?? survey.part(of: zooms, order)
+        // Their table says it.
+        if osmAnd != nil { finding = .asInFormat }
+        let order = rows ?? osmAnd?.rows ?? (finding == .fromTop ? .fromTop : .fromBottom)
+        var part = bounds ?? survey.part(of: zooms, order)
         let bounded = whole.limited(to: MapPyramid.contents(part, of: whole))
         // Degrees in another order: such bounds would hide all tiles.
-        if metadata.bounds != nil, !connection.hasTiles(in: bounded, zooms, order) { finding = .elsewhere }
+        if bounds != nil, !connection.hasTiles(in: bounded, zooms, order) { finding = .elsewhere }
         if finding == .elsewhere {
-            part = MBTilesSurvey(connection, zooms, samplesSize: false, isExact: true).part(of: zooms, order)
+            part = MBTilesSurvey(connection, zooms, of: world, samplesSize: false, isExact: true).part(of: zooms, order)
         }
         pyramid = whole.limited(to: MapPyramid.contents(part, of: whole))
         contents = pyramid.contents
         let warnings = [
             rows == nil || finding == .elsewhere ? finding.warning(path) : nil, survey.warning, metadata.warning(zooms),
-            mislabelled,
+            mislabelled, osmAnd?.warning,
         ].compactMap(\.self)
         stated = warnings.isEmpty ? nil : "\(path): \(warnings.joined(separator: "; "))"
         name = path
-        file = Files.fromRoot(path)
         self.metadata = metadata.values
         self.rows = order
-        index = survey.index
+        self.world = world
         layerOptions = options.layerOptions
         dataSet =
             DataSetName.pixels("mbtiles", layerOptions, tileSize: tileSize) + own + ["rows \(order)", "\(zooms)"]
+            + (world == .square ? [] : ["\(world)"])
         delivery = TileDelivery(options)
-        self.limits = limits
-        // The first connection has no query for places.
-        let kept = survey.index == nil ? [connection] : []
-        connections = Lock(kept)
-        opened = Lock(kept.count)
+        database = TileDatabase(path, connection, fileID: fileID, limits, index: survey.index)
     }
 
     /// Counts of loads and failures so far.
@@ -123,44 +125,14 @@ public final class MBTilesTileSource: BlockingTileSource, TileDecoder, MemoryRep
     /// Memory of SQLite's connections, one for each load at a time, of tiles' bytes while they are decoded, and of an index
     /// that was made of the file. It counts against the limit of each cache with a layer of this source.
     public var heldMemory: ByteCount {
-        let connections = opened.withLock { $0 } * Database.connectionBytes
-        return .bytes(connections + delivery.scratch.byteCount + (index?.byteCount ?? 0))
+        .bytes(database.byteCount + delivery.scratch.byteCount)
     }
 
     /// Reads and decodes a tile.
     public func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
-        try delivery.deliver(contents(of: tile), placement, of: subject(of: tile), into: &pixels)
-    }
-
-    private func contents(of tile: TileCoordinate) -> FileContents {
-        do {
-            let connection = try takeConnection()
-            defer { connections.withLock { $0.append(connection) } }
-            let zoom = zooms.lowerBound + tile.level
-            let row = rows.number(of: tile.row, zoom: zoom)
-            guard let index else { return connection.contents(zoom, tile.column, row, delivery.scratch) }
-            guard let place = index.place(zoom, tile.column, row) else { return .missing }
-            return connection.contents(zoom, tile.column, row, at: place, delivery.scratch)
-        } catch let failure as TileLoadFailure {
-            return .failed(failure)
-        } catch {
-            return .failed(TileLoadFailure(.unreadable, "\(error)"))
-        }
-    }
-
-    private func takeConnection() throws -> MBTilesConnection {
-        while let connection = connections.withLock({ $0.popLast() }) {
-            if !connection.database.isStale { return connection }
-            opened.withLock { $0 -= 1 }
-        }
-        return try openConnection()
-    }
-
-    private func openConnection() throws -> MBTilesConnection {
-        let connection = try MBTilesConnection(file, limits, isIndexed: index != nil)
-        guard Files.id(file) == fileID else { throw TileLoadFailure(.changed, RangeRule.changed) }
-        opened.withLock { $0 += 1 }
-        return connection
+        let zoom = zooms.lowerBound + tile.level
+        let found = database.contents(zoom, tile.column, rows.number(of: tile.row, zoom: zoom), delivery.scratch)
+        return try delivery.deliver(found, placement, of: subject(of: tile), into: &pixels)
     }
 
     /// Decodes a tile from the database's bytes.

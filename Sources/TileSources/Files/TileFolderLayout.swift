@@ -39,18 +39,9 @@ public struct TileFolderLayout: Hashable, Sendable, CustomStringConvertible {
     var suffix: String { isDoubled ? Self.doubled : "" }
     /// Path of a tile, in words.
     var form: String { "z/\(order == .zyx ? "y/x" : "x/y")\(suffix)" }
-    private var rows: TileRowOrder { order == .tms ? .fromBottom : .fromTop }
-
-    /// Path of a tile's file within the folder, without the extension.
-    func path(zoom: Int, column: Int, row: Int) -> String {
-        let number = rows.number(of: row, zoom: zoom)
-        let (outer, inner) = order == .zyx ? (number, column) : (column, number)
-        return "\(zoom)/\(outer)/\(inner)\(suffix)"
-    }
-
-    /// The tile with these numbers of folder and file, rows counted from the top.
-    func tile(folder: Int, file: Int, zoom: Int) -> (column: Int, row: Int) {
-        order == .zyx ? (file, folder) : (folder, rows.number(of: file, zoom: zoom))
+    /// Paths of the tiles' files within the folder, without the extension.
+    var template: String {
+        "\(order == .zyx ? "{z}/{y}/{x}" : order == .tms ? "{z}/{x}/{-y}" : "{z}/{x}/{y}")\(suffix)"
     }
 
     /// Number and extension of a tile's file. `nil` for files that are not tiles of this layout.

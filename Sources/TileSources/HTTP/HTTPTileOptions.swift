@@ -97,7 +97,7 @@ public struct HTTPTileOptions: Hashable, Sendable {
         }
         try expect("a zoom", zooms.lowerBound, MapPyramid.zooms)
         try expect("a zoom", zooms.upperBound, MapPyramid.zooms)
-        if let bounds, bounds.part == nil {
+        if let bounds, bounds.part() == nil {
             throw TileSourceError(
                 subject,
                 "bounds of west < east within -180 to 180 and south < north within -90 to 90 degrees were expected, not "

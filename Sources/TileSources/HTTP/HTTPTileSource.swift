@@ -69,25 +69,57 @@ public final class HTTPTileSource: TileSource, TileDecoder, PyramidTileSource {
         wallClock: @escaping @Sendable () -> Int64
     ) throws(TileSourceError) {
         try self.init(template, http, options, wallClock) { _ throws(TileSourceError) in
-            let parsed = try URLTemplate(template)
-            let tileSize = options.tileSize ?? 256
-            let whole = try MapPyramid.make(http.zooms, of: template, tileSize: tileSize, wrapsX: options.wrapsX)
-            let part = MapPyramid.contents(http.bounds?.part, of: whole)
-            return ServedPyramid(
-                kind: "http",
-                name: template,
-                // The template itself is no address: it may have a place in its host.
-                home: nil,
-                pyramid: whole.limited(to: part),
-                tileSize: tileSize,
-                contents: part,
-                tiles: TemplateTiles(template: parsed, firstZoom: http.zooms.lowerBound, tileSize: tileSize),
-                identity: [template, "\(http.zooms)"]
+            try TemplateTiles.served(
+                try TileTemplate(template),
+                as: template,
+                zooms: http.zooms,
+                bounds: http.bounds,
+                tileSize: options.tileSize ?? 256,
+                options
             )
         }
     }
 
-    /// Opens an image of the IIIF Image API, version 2 or 3. Fetches its `info.json` and waits for it.
+    /// Opens the tiles that a TileJSON describes. Fetches it, or reads a file, and asks for one tile, for its size.
+    ///
+    /// - Parameters:
+    ///   - address: Address of the TileJSON, or the path of a file. Its tiles are those of a template, with its `minzoom`,
+    ///     `maxzoom`, `bounds` and `scheme`.
+    ///   - http: Options of the requests; `zooms` and `bounds` are ignored. `headers` are sent to the scheme, host and port of
+    ///     `address` only, or, for a file, with each request.
+    ///   - options: Options of the pixels. Default tile size: that of the first tile, else 256.
+    /// - Throws: ``TileSourceError`` if the server does not answer, or with the field that is invalid.
+    public convenience init(
+        tileJSON address: String,
+        http: HTTPTileOptions = HTTPTileOptions(),
+        options: TileSourceOptions = TileSourceOptions()
+    ) throws(TileSourceError) {
+        let isServed = HTTPAddress.begins(address)
+        if isServed { try HTTPAddress.check(address, address) }
+        try self.init(address, http, options, wallClockSeconds) { engine throws(TileSourceError) in
+            let bytes =
+                try isServed
+                ? HTTPDocument.get(address, limit: TileJSON.largestFile, engine)
+                : Files.read(address, limit: TileJSON.largestFile).required(address, "a TileJSON")
+            let set = try TileJSON(bytes, address: address)
+            let part = set.bounds?.part(of: set.template.choice.world ?? options.world ?? .square)
+            let size =
+                options.tileSize ?? set.tileSize
+                ?? Self.tileSize(set.template, zooms: set.zooms, part: part, limit: http.largestTile.bytes, engine)
+            var served = try TemplateTiles.served(
+                set.template,
+                as: address,
+                zooms: set.zooms,
+                bounds: set.bounds,
+                tileSize: size ?? 256,
+                options
+            )
+            served.home = isServed ? address : nil
+            return served
+        }
+    }
+
+    /// Opens an image of the IIIF Image API, version 1, 2 or 3. Fetches its `info.json` and waits for it.
     ///
     /// - Parameters:
     ///   - address: Address of the image or of its `info.json`.
@@ -100,10 +132,32 @@ public final class HTTPTileSource: TileSource, TileDecoder, PyramidTileSource {
         http: HTTPTileOptions = HTTPTileOptions(),
         options: TileSourceOptions = TileSourceOptions()
     ) throws(TileSourceError) {
+        try HTTPAddress.check(address, address)
         let place = try IIIFImage.description(of: address)
         try self.init(address, http, options, wallClockSeconds) { engine throws(TileSourceError) in
             let bytes = try HTTPDocument.get(place, limit: IIIFImage.largestFile, engine)
             let image = try IIIFImage(bytes, address: place, tileSize: options.tileSize)
+            return try image.served(as: address, home: place, wrapsX: options.wrapsX)
+        }
+    }
+
+    /// Opens a Zoomify image. Fetches its `ImageProperties.xml` and waits for it.
+    ///
+    /// - Parameters:
+    ///   - address: Address of the image's folder, or of its `ImageProperties.xml`.
+    ///   - http: Options of the requests; `zooms` is ignored.
+    ///   - options: Options of the pixels; the tile size is the description's.
+    /// - Throws: ``TileSourceError`` if the server does not answer, or with the attribute that is invalid.
+    public convenience init(
+        zoomify address: String,
+        http: HTTPTileOptions = HTTPTileOptions(),
+        options: TileSourceOptions = TileSourceOptions()
+    ) throws(TileSourceError) {
+        try HTTPAddress.check(address, address)
+        let (place, base, end) = ZoomifyImage.description(of: address)
+        try self.init(address, http, options, wallClockSeconds) { engine throws(TileSourceError) in
+            let bytes = try HTTPDocument.get(place, limit: ZoomifyImage.largestFile, engine)
+            let image = try ZoomifyImage(bytes, path: place, base: base, end: ".jpg" + end)
             return try image.served(as: address, home: place, wrapsX: options.wrapsX)
         }
     }

@@ -19,7 +19,7 @@ extension HTTPTileSource {
         template: String,
         http: HTTPTileOptions = HTTPTileOptions()
     ) throws(TileSourceError) -> Int? {
-        let parsed = try URLTemplate(template)
+        let parsed = try TileTemplate(template)
         try http.check(template)
         var once = http
         once.retries = 0
@@ -28,18 +28,32 @@ extension HTTPTileSource {
             throw TileSourceError(template, "libcurl cannot begin")
         }
         defer { engine.stop() }
-        let part = http.bounds?.part ?? PixelRect(minX: 0, minY: 0, maxX: 1, maxY: 1)
+        let part = http.bounds?.part(of: parsed.choice.world ?? .square)
+        return tileSize(parsed, zooms: http.zooms, part: part, limit: http.largestTile.bytes, engine)
+    }
+
+    /// - Parameters:
+    ///   - part: Part of the world with tiles, with both axes from 0 to 1; all of it for `nil`.
+    ///   - limit: Maximum bytes of a tile.
+    static func tileSize(
+        _ template: TileTemplate,
+        zooms: ClosedRange<Int>,
+        part: PixelRect?,
+        limit: Int,
+        _ engine: HTTPEngine
+    ) -> Int? {
+        let part = part ?? PixelRect(minX: 0, minY: 0, maxX: 1, maxY: 1)
         let end = MonotonicTime.now.nanoseconds + Int64(patience / .nanoseconds(1))
-        for zoom in http.zooms.prefix(mostTiles) where MonotonicTime.now.nanoseconds < end {
-            func middle(_ first: Double, _ last: Double) -> Int {
-                min(Int((first + last) / 2 * Double(1 << zoom)), (1 << zoom) - 1)
+        for zoom in zooms.prefix(mostTiles) where MonotonicTime.now.nanoseconds < end {
+            func middle(_ first: Double, _ last: Double, _ count: Int) -> Int {
+                min(Int((first + last) / 2 * Double(count)), count - 1)
             }
-            let address = parsed.address(
+            let address = template.address(
                 zoom: zoom,
-                column: middle(part.minX, part.maxX),
-                row: middle(part.minY, part.maxY)
+                column: middle(part.minX, part.maxX, (template.choice.world ?? .square).width << zoom),
+                row: middle(part.minY, part.maxY, 1 << zoom)
             )
-            guard let image = try? HTTPDocument.get(address, limit: http.largestTile.bytes, engine),
+            guard let image = try? HTTPDocument.get(address, limit: limit, engine),
                 case .success(let size) = TileSizeSamples.size(of: image, address)
             else { continue }
             return size

@@ -1,6 +1,6 @@
 import TileCache
 
-/// An image of the IIIF Image API, version 2 or 3. Has the fields of the server's `info.json`.
+/// An image of the IIIF Image API, version 1, 2 or 3. Has the fields of the server's `info.json`, or of a file.
 ///
 /// Levels are the scale factors of `tiles`. Where tiles are not listed they are cut by powers of two if the server cuts
 /// any region; otherwise the levels are the listed `sizes`. Requests are canonical. See
@@ -18,7 +18,7 @@ struct IIIFImage: Equatable {
         var tileHeight: Int
     }
 
-    /// 2 or 3.
+    /// 1, 2 or 3.
     private(set) var version: Int
     /// Address that requests begin with.
     private(set) var base: String
@@ -47,9 +47,9 @@ struct IIIFImage: Equatable {
     /// Whether ``base`` is no server's.
     var isPlaceholder: Bool { HTTPAddress(base).map { Self.placeholders.contains($0.origin[1]) } ?? false }
 
-    /// Address of the description: that of the image, or its own.
+    /// Address or path of the description: that of the image, or its own.
     static func description(of address: String) throws(TileSourceError) -> String {
-        try HTTPAddress.check(address, address)
+        if HTTPAddress.begins(address) { try HTTPAddress.check(address, address) }
         let plain = address.hasSuffix("/") ? String(address.dropLast()) : address
         return plain.hasSuffix("/info.json") ? plain : plain + "/info.json"
     }
@@ -68,23 +68,28 @@ struct IIIFImage: Equatable {
             throw fields.failure("protocol \"\(Self.protocolName)\"", name)
         }
         version = try Self.version(fields)
-        let id = fields.json[version == 3 ? "id" : "@id"]
+        // Files are beside their description, wherever it says they are.
+        let isServed = HTTPAddress.begins(address)
+        let id = isServed ? fields.json[version == 3 ? "id" : "@id"] : nil
         own = String(address.dropLast("/info.json".count))
         // The name of a file alone is no address: some generators of static sets write it unless they are told one.
         relativeID = id?.text.flatMap { $0.contains(":") || $0.contains(" ") ? nil : $0 }
         base = relativeID == nil ? id?.text ?? own : own
         while base.hasSuffix("/") { base.removeLast() }
-        guard id == nil || id?.text != nil, HTTPAddress(base) != nil, HTTPAddress.begins(base),
-            base.utf8.count <= 8192, base.utf8.allSatisfy({ $0 > 32 && $0 < 127 })
-        else {
+        let isAddress =
+            HTTPAddress(base) != nil && HTTPAddress.begins(base) && base.utf8.count <= 8192
+            && base.utf8.allSatisfy { $0 > 32 && $0 < 127 }
+        guard !isServed || isAddress, id == nil || id?.text != nil else {
             let expected = "an address of http or https, of ASCII characters without spaces,"
             throw fields.failure("\(version == 3 ? "id" : "@id") with \(expected)", id)
         }
         width = try fields.number("width", 1...1 << 30)
         height = try fields.number("height", 1...1 << 30)
-        let wanted = (fields.json["preferredFormats"]?.elements ?? []).compactMap(\.text)
+        // Version 1 lists what a server has, in no order.
+        let listed = (fields.json[version == 1 ? "formats" : "preferredFormats"]?.elements ?? []).compactMap(\.text)
+        let wanted = version == 1 && listed.contains("jpg") ? ["jpg"] : listed
         format = wanted.first { Self.formats.contains($0) } ?? "jpg"
-        isStatic = !Self.cutsRegions(fields)
+        isStatic = !isServed || !Self.cutsRegions(fields)
         try readTiles(fields)
         if levels.isEmpty, !isStatic { try makeTiles(fields, side: tileSize ?? Self.usualTile) }
         try addSizes(fields)
@@ -99,19 +104,16 @@ struct IIIFImage: Equatable {
 
     private static func version(_ fields: IIIFFields) throws(TileSourceError) -> Int {
         let context = fields.json["@context"]
-        let old = ["identifier", "scale_factors", "tile_width"].first { fields.json[$0] != nil }
-        if context == nil, let old {
-            throw TileSourceError(
-                fields.address,
-                "version 2 or 3 of the Image API was expected; \(old) is of version 1"
-            )
+        if context == nil, ["identifier", "scale_factors", "tile_width"].contains(where: { fields.json[$0] != nil }) {
+            return 1
         }
         let names = context?.elements?.compactMap(\.text) ?? [context?.text ?? ""]
         for name in names {
             for version in 2...3 where name.hasSuffix("//iiif.io/api/image/\(version)/context.json") { return version }
+            if name.hasSuffix("/image-api/1.1/context.json") { return 1 }
         }
         guard names.contains("") || names.isEmpty else {
-            throw fields.failure("@context of version 2 or 3 of the Image API", context)
+            throw fields.failure("@context of version 1.1, 2 or 3 of the Image API", context)
         }
         return fields.json["@id"] != nil ? 2 : 3
     }
@@ -121,15 +123,25 @@ struct IIIFImage: Equatable {
         let profile = fields.json["profile"]
         let parts = profile?.elements ?? [profile].compactMap(\.self)
         let names = parts.compactMap(\.text)
-        let levels = ["level1", "level2", "/level1.json", "/level2.json"]
+        let levels = ["level1", "level2", "/level1.json", "/level2.json", "#level1", "#level2"]
         if names.contains(where: { name in levels.contains { name.hasSuffix($0) } }) { return true }
         let more = parts.compactMap { $0["supports"]?.elements } + [fields.json["extraFeatures"]?.elements ?? []]
         return more.joined().contains(.string("regionByPx"))
     }
 
+    /// The field `tiles` of later versions.
+    private static func tilesOfVersion1(_ fields: IIIFFields) -> JSONValue? {
+        guard let factors = fields.json["scale_factors"], let width = fields.json["tile_width"] else { return nil }
+        var tile = ["scaleFactors": factors, "width": width]
+        tile["height"] = fields.json["tile_height"]
+        return .array([.object(tile)])
+    }
+
     /// Levels of the field `tiles`.
     private mutating func readTiles(_ fields: IIIFFields) throws(TileSourceError) {
-        guard let tiles = fields.json["tiles"], tiles != .null else { return }
+        guard let tiles = version == 1 ? Self.tilesOfVersion1(fields) : fields.json["tiles"], tiles != .null else {
+            return
+        }
         guard let entries = tiles.elements else { throw fields.failure("tiles with an array", tiles) }
         for (index, entry) in entries.prefix(TilePyramid.maximumLevelCount).enumerated() {
             let own = IIIFFields(entry, fields.address, "tiles[\(index)].")
@@ -269,7 +281,7 @@ extension IIIFImage: ServerTiles {
         let size =
             version == 3
             ? isWhole ? "max" : "\(place.imageWidth),\(place.imageHeight)" : isWhole ? "full" : "\(place.imageWidth),"
-        return "\(base)/\(region)/\(size)/0/default.\(format)"
+        return "\(base)/\(region)/\(size)/0/\(version == 1 ? "native" : "default").\(format)"
     }
 
     /// Part of the image that a tile shows.
@@ -295,7 +307,7 @@ extension IIIFImage: ServerTiles {
             height: high,
             tolerance: level.factor == 1 ? 0 : ImagePlacement.edgeTolerance
         )
-        if version == 2 {
+        if version < 3 {
             // Servers are told the width alone, which is rounded up. In a narrow part that makes the height larger.
             let part = region(of: tile)
             place.otherHeight = Int((Double(part.height) * Double(wide) / Double(part.width)).rounded())

@@ -53,7 +53,7 @@ struct ServedPyramid {
 
 /// Tiles with zoom, column and row in their addresses.
 struct TemplateTiles: ServerTiles {
-    let template: URLTemplate
+    let template: TileTemplate
     let firstZoom: Int
     let tileSize: Int
 
@@ -62,4 +62,37 @@ struct TemplateTiles: ServerTiles {
     }
 
     func placement(of tile: TileCoordinate) -> ImagePlacement { ImagePlacement(tileSize: tileSize) }
+
+    /// A template as a source.
+    ///
+    /// - Parameter name: The template as it was given, or the address of its description.
+    static func served(
+        _ template: TileTemplate,
+        as name: String,
+        zooms: ClosedRange<Int>,
+        bounds: MapBounds?,
+        tileSize: Int,
+        _ options: TileSourceOptions
+    ) throws(TileSourceError) -> ServedPyramid {
+        let world = template.choice.world ?? options.world ?? .square
+        let whole = try MapPyramid.make(
+            zooms,
+            of: name,
+            tileSize: tileSize,
+            wrapsX: options.wrapsX,
+            world: world
+        )
+        let part = MapPyramid.contents(bounds?.part(of: world), of: whole)
+        return ServedPyramid(
+            kind: "http",
+            name: name,
+            // The template itself is no address: it may have a place in its host.
+            home: nil,
+            pyramid: whole.limited(to: part),
+            tileSize: tileSize,
+            contents: part,
+            tiles: TemplateTiles(template: template, firstZoom: zooms.lowerBound, tileSize: tileSize),
+            identity: [template.identity, "\(zooms)"] + (world == .square ? [] : ["\(world)"])
+        )
+    }
 }

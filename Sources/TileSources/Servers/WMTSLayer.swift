@@ -103,7 +103,8 @@ struct WMTSLayer: Equatable {
         let usual = styles.first { ["true", "1"].contains($0.attributes["isDefault"]) } ?? styles.first
         let style = choice.style ?? usual?.child("Identifier")?.text ?? "default"
         (self.layer, self.matrixSet, self.style) = (id, name, style)
-        parts = try Self.address(layer, keyValues, fields, choice, style: style, matrixSet: name)
+        let place = try Self.address(layer, keyValues, fields, choice, style: style, matrixSet: name)
+        parts = Self.adding(to: place, choice)
         try readMatrices(matrixSet, link, choice.address)
     }
 
@@ -216,6 +217,19 @@ struct WMTSLayer: Equatable {
         return [
             .text(place + link + query + "TILEMATRIX="), .matrix, .text("&TILEROW="), .row, .text("&TILECOL="), .column,
         ]
+    }
+
+    /// Adds the parameters that tiles need, as far as their addresses have none of that name. Those of the capabilities'
+    /// address are for the same scheme, host and port alone: one may be a key.
+    private static func adding(to parts: [Part], _ choice: WMTSChoice) -> [Part] {
+        let texts = parts.map { if case .text(let text) = $0 { text } else { "0" } }
+        let isOwn = HTTPAddress(texts.joined()).map { $0.origin } == HTTPAddress(choice.address).map { $0.origin }
+        let split = texts.joined().split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        var known = Set(split.dropFirst().first?.split(separator: "&").map { WMTSChoice.name($0) } ?? [])
+        let more = (choice.query + (isOwn ? choice.ownQuery : [])).filter { known.insert(WMTSChoice.name($0)).inserted }
+        guard !more.isEmpty else { return parts }
+        let link = split.count == 1 ? "?" : split[1].isEmpty || split[1].hasSuffix("&") ? "" : "&"
+        return parts + [.text(link + more.joined(separator: "&"))]
     }
 
     /// Address of the operation `GetTile` for requests by keys and values.

@@ -16,6 +16,9 @@ enum OtherPrograms {
     static let tiffcp = isThere("tiffcp")
     /// PyPI's pmtiles, for the python3 of the path.
     static let pmtiles = run("python3 -c 'import pmtiles.convert'")
+    /// PyPI's MapProxy, for the python3 of the path.
+    static let mapProxy = run("python3 -c 'import mapproxy.seed.script'")
+    static let mapCache = isThere("mapcache_seed")
     static let openssl = isThere("openssl")
     static let gdalTiles = OtherReaders.gdal != nil && isThere("gdal2tiles.py")
 
