@@ -58,6 +58,7 @@ static ti_reader *open_reader(ti_reader *reader, ti_info *info, ti_error *error)
     reader->position = 0;
     error->status = ti_ok;
     error->message[0] = 0;
+    reader->info.orientation = reader->file && count ? ti_file_orientation(reader->file, format_of(magic, count)) : 1;
     if (reader->file && (ferror(reader->file) || fseek(reader->file, 0, SEEK_SET))) {
         ti_fail(error, ti_unreadable, "it cannot be read");
     } else if (!count) {

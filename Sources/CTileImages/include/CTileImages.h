@@ -39,6 +39,8 @@ typedef struct {
     // Bytes that the decoder needs besides a few rows: an interlaced PNG, a progressive JPEG and any WebP need the
     // whole image, and a WebP file its own bytes, too.
     uint64_t whole_bytes;
+    // EXIF's, 1 to 8, of a file; 1 of an image in memory.
+    uint8_t orientation;
 } ti_info;
 
 typedef struct {
@@ -75,6 +77,13 @@ ti_status ti_rows(ti_reader *reader, ti_error *error);
 ti_status ti_end(ti_reader *reader, ti_error *error);
 
 void ti_close(ti_reader *reader);
+
+// EXIF's orientation, 1 to 8, of an open file of a format; 1 if there is none or it is another number. Leaves the file at any
+// place.
+uint8_t ti_file_orientation(FILE *file, ti_format format);
+
+// The same of EXIF's bytes, which begin with `Exif` or with the header of a TIFF.
+uint8_t ti_exif_orientation(const uint8_t *bytes, size_t count);
 
 // Writes pixels of red, green, blue and alpha in a layout; `premultiplies` rounds to the nearest. They may not overlap.
 void ti_convert(const uint8_t *rgba, size_t count, ti_layout layout, int premultiplies, uint8_t *target);

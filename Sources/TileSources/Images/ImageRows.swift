@@ -59,6 +59,8 @@ protocol ImageRowSource {
     var height: Int { get }
     /// Bytes that the decoder needs besides rows.
     var wholeBytes: Int { get }
+    /// How the image is turned to be shown: EXIF's value, 1 to 8.
+    var orientation: Int { get }
     /// What to do with an image that is too large, for messages.
     var hint: String { get }
     /// Whether stores may keep the tiles.
@@ -79,11 +81,17 @@ protocol ImageRowSource {
     ) throws(TileSourceError)
 }
 
+extension ImageRowSource {
+    /// As it is stored.
+    var orientation: Int { 1 }
+}
+
 /// Decodes an image file row by row.
 final class ImageRows: ImageRowSource {
     let width: Int
     let height: Int
     let wholeBytes: Int
+    let orientation: Int
     let hint = ""
     let isStorable = true
     let warning: String? = nil
@@ -101,6 +109,7 @@ final class ImageRows: ImageRowSource {
         self.path = path
         (width, height) = (Int(info.width), Int(info.height))
         wholeBytes = Int(clamping: info.whole_bytes)
+        orientation = Int(info.orientation)
     }
 
     deinit { ti_close(reader) }

@@ -4,12 +4,13 @@ public import TileCache
 ///
 /// PNG, JPEG and TIFF are decoded row by row, in bands as high as a tile. An interlaced PNG, a progressive JPEG and any WebP
 /// can only be decoded as a whole, and count with all of their pixels. Coarser levels are made by halving. The tiles of
-/// all levels are written compressed to a file without a name and read from it. Orientation and colour profiles are
-/// ignored.
+/// all levels are written compressed to a file without a name and read from it. The image is shown as EXIF's orientation
+/// says, which JPEG, PNG and WebP may have; colour profiles are ignored.
 public final class ImageTileSource: BlockingTileSource, MemoryReportingSource, PyramidTileSource {
     /// The file.
     public let name: String
-    /// Power-of-two levels; the image is the world. One tile of level 0 covers it.
+    /// Power-of-two levels; the image is the world. One tile of level 0 covers it. Tiles of an image that is turned may begin
+    /// before the world, with pixels that are zeros.
     public let pyramid: TilePyramid
     /// Pixel format and other options of the layer.
     public let layerOptions: LayerOptions
@@ -23,6 +24,7 @@ public final class ImageTileSource: BlockingTileSource, MemoryReportingSource, P
     /// Disk space of the tiles.
     public var diskUse: ByteCount { .bytes(file.size) }
 
+    private let orientation: ImageOrientation
     private let format: TilePixelFormat
     private let tileSize: Int
     private let file: ScratchFile
@@ -78,6 +80,7 @@ public final class ImageTileSource: BlockingTileSource, MemoryReportingSource, P
         guard size.isMultiple(of: 2) else { throw TileSourceError(path, "an even tile size was expected, not \(size)") }
         let halver = ImageHalver(format: options.format, alpha: options.alpha, downsampling: image.downsampling)
         guard let halver else { throw TileSourceError(path, "pixels of \(options.format) cannot be averaged so") }
+        let pyramid: TilePyramid
         do {
             pyramid = try TilePyramid.powerOfTwo(
                 worldWidth: rows.width,
@@ -109,6 +112,8 @@ public final class ImageTileSource: BlockingTileSource, MemoryReportingSource, P
         }
         _ = progress(1)
         tiles = cutter.tiles
+        orientation = ImageOrientation(rows.orientation)
+        self.pyramid = try orientation.pyramid(of: pyramid, path)
         name = path
         isStorable = rows.isStorable
         warning = rows.warning.map { "\(path): \($0)" }
@@ -118,6 +123,7 @@ public final class ImageTileSource: BlockingTileSource, MemoryReportingSource, P
         layerOptions = options.layerOptions
         dataSet =
             DataSetName.pixels("image", layerOptions, tileSize: size) + own + ["downsampling \(image.downsampling)"]
+            + (rows.orientation == 1 ? [] : ["orientation \(rows.orientation)"])
     }
 
     /// Counts of loads and failures so far.
@@ -132,7 +138,9 @@ public final class ImageTileSource: BlockingTileSource, MemoryReportingSource, P
     public func load(_ tile: TileCoordinate, into pixels: inout TilePixels) throws -> TileOutcome {
         counter.countLoad()
         let level = pyramid.levels[tile.level]
-        let cut = tiles[pyramid.maximumLevel - tile.level][tile.row * level.columns + tile.column]
+        let place = orientation.stored(tile, in: level)
+        let columns = orientation.transposes ? level.rows : level.columns
+        let cut = tiles[pyramid.maximumLevel - tile.level][place.row * columns + place.column]
         guard pixels.width == tileSize, pixels.height == tileSize, pixels.format == format else {
             throw TileFailure.permanent
         }
@@ -155,6 +163,7 @@ public final class ImageTileSource: BlockingTileSource, MemoryReportingSource, P
             counter.count(TileLoadFailure(.unreadable, "its tile cannot be read again"), of: "\(name): tile \(tile)")
             throw TileFailure.transient(retryAfter: .seconds(1))
         }
+        pixels.withUnsafeMutableBytes { [orientation, tileSize] in orientation.turn($0, side: tileSize) }
         counter.countDecoded(scaledFrom: nil)
         if !isStorable { pixels.freshness = .notStored }
         return .pixels
