@@ -2,9 +2,8 @@
 extension PoolState {
     /// Replaces a layer's allowance. Loads in flight continue.
     mutating func set(_ allowance: PrefetchAllowance, ofLayer layer: Int) {
-        layers.set(allowance, of: layer)
         // Loads that a ceiling has held back may begin.
-        noteDemand()
+        changeLayers { $0.set(allowance, of: layer) }
     }
 
     /// Whether a prefetch from the source may begin now. If not yet, a plan is made once it may.
@@ -47,8 +46,11 @@ extension PoolState {
         return true
     }
 
-    /// Whether a load is restricted to tiers on this machine.
-    func staysHere(_ ticket: LoadTicket) -> Bool {
-        loads[ticket]?.isNear == true && !ticket.isDemand && layers[ticket.key.layer].allowance == .resident
+    /// What a load that begins has to know: validators of old pixels, whether these are drawn, and whether it is restricted
+    /// to tiers on this machine.
+    func terms(of ticket: LoadTicket) -> (validators: TileStoreFreshness?, hasPixels: Bool, isOnlyNear: Bool) {
+        let hasPixels = loads[ticket.load].map { table[$0.entry].residency.isResident } ?? false
+        let isNear = loads[ticket]?.isNear == true && !ticket.isDemand
+        return (validators(of: ticket), hasPixels, isNear && layers[ticket.key.layer].allowance == .resident)
     }
 }

@@ -60,6 +60,9 @@ extension PoolState {
         return true
     }
 
+    /// Marks a tile as stale if it has expired, and a view or a host needs it.
+    mutating func expireIfNeeded(_ key: TileKey, now: Int64) { if isNeeded(key) { expire(key, now: now) } }
+
     private mutating func markExpired(_ number: EntryID) {
         change(number) {
             $0.flags.remove(.expires)

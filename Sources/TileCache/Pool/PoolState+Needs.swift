@@ -52,10 +52,7 @@ extension PoolState {
     ) {
         let tiles = Array(tiles.prefix(chargeNeeds(tiles.count, &needs)))
         // Without memory for all they may be the same.
-        if tiles != needs.tiles {
-            noteNeeds()
-            noteDemand()
-        }
+        if tiles != needs.tiles { noteChange() }
         noteIndices(of: needs)
         var entries: [EntryID] = []
         var missingSince: [Int64] = []
@@ -94,6 +91,12 @@ extension PoolState {
         needs.hasBegun = true
         // Tiles needed no longer may have made room in the table.
         if entries.contains(.none) { enterMissing(of: &needs) } else { needs.isIncomplete = false }
+    }
+
+    /// Notes that the needed tiles of a view change.
+    private mutating func noteChange() {
+        noteNeeds()
+        noteDemand()
     }
 
     private mutating func noteIndices(of needs: borrowing ViewNeeds) {
@@ -155,8 +158,7 @@ extension PoolState {
     /// Removes all needs of a view.
     mutating func clear(_ needs: inout ViewNeeds) {
         ledger.add(-needs.charged * Self.bytesPerNeed, to: .demand)
-        noteNeeds()
-        noteDemand()
+        noteChange()
         setLeast(0, of: &needs)
         for number in needs.entries { letGo(number, by: .view) }
         needs = ViewNeeds()

@@ -3,9 +3,8 @@ extension PoolState {
     /// Begins the removal of a layer. None of its tiles is loaded, and no load of it lands.
     mutating func beginRemoval(ofLayer layer: Int) {
         beginInvalidation(layer: layer) { _ in true }
-        layers.beginRemoval(of: layer)
         // The next plan cancels its requests.
-        noteDemand()
+        changeLayers { $0.beginRemoval(of: layer) }
     }
 
     /// Removes a layer's tiles on some pages of the table. Leased ones stay valid until they are released; those being

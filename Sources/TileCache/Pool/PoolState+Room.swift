@@ -205,8 +205,9 @@ extension PoolState {
         counters.tiers.countRemoval(cause)
         noteUnseen(number)
         releasePixels(of: number)
-        // Also if it has failed since its pixels landed: without them it is tried again as soon as it may.
-        if table[number].isKept { noteDemand() }
+        // Also if it has failed since its pixels landed: without them it is tried again as soon as it may. And the plan may
+        // have a damaged one for another reason than that it is kept.
+        if table[number].isKept || cause == .damaged { noteDemand() }
         forgetIfIdle(number)
     }
 

@@ -1,8 +1,5 @@
 /// What stores below memory change in the pool.
 extension PoolState {
-    /// Whether a load is for a tile whose old pixels are being drawn.
-    func hasPixels(_ load: LoadID) -> Bool { loads[load].map { table[$0.entry].residency.isResident } ?? false }
-
     /// Whether a view or a request needs a tile.
     func isNeeded(_ key: TileKey) -> Bool { table[key].map { $0.needCount > 0 } ?? false }
 

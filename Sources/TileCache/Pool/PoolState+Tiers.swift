@@ -232,8 +232,6 @@ extension PoolState {
         table.stage(number) { $0.leaseCount -= 1 }
         guard result == .pixels else {
             if result == .damaged { counters.tiers.damagedBlocks += 1 } else { counters.tiers.undecodablePayloads += 1 }
-            // The plan may have it for another reason than that it is kept.
-            noteDemand()
             return drop(number, cause: .damaged)
         }
         guard !isPeek else {

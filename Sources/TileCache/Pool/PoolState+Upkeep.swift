@@ -23,8 +23,7 @@ extension PoolState {
     }
 
     mutating func endInvalidation(layer: Int) {
-        layers.change(layer) { $0.invalidations -= 1 }
-        noteDemand()
+        changeLayers { $0.change(layer) { $0.invalidations -= 1 } }
     }
 
     /// Whether a tile is outdated, or may be: an invalidation is marking tiles.

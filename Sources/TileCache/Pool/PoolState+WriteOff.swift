@@ -32,6 +32,7 @@ extension PoolState {
         }
         loads.writeOff(id)
         noteTaken()
+        noteBusyOver()
         return true
     }
 

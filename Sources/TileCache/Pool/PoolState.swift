@@ -147,6 +147,12 @@ struct PoolState: ~Copyable {
 
     mutating func noteNeeds() { needVersion &+= 1 }
 
+    /// Changes what may be loaded of layers.
+    mutating func changeLayers(_ body: (inout PoolLayers) -> Void) {
+        body(&layers)
+        noteDemand()
+    }
+
     // MARK: - Demand and supply
 
     /// Notes that more, less or something else is wanted than the newest plan knows.

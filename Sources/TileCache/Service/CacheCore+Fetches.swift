@@ -15,7 +15,7 @@ extension CacheCore {
     private func promote(_ tile: TileCoordinate, of layer: LayerID) {
         let begun = perform { state -> CodecWork? in
             guard !state.isShutDown, let key = state.key(of: tile, in: layer) else { return nil }
-            return state.pool.currentBlock(of: key).flatMap { state.beginPromotion($0) }
+            return state.beginPromotion(ofBlock: key)
         }
         if let begun { decompress(begun, wakes: .max) { $0.endPromotion(begun.ticket, $1) } }
     }

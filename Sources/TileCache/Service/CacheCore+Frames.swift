@@ -44,19 +44,13 @@ extension CacheCore {
             draw(contents, coverage: Coverage(), in: &frame, &view, &state)
             return true
         }
-        let isLacking = isMissing && view.isLacking(in: state.pool)
-        if isLacking { view.spared.add(state.pool.queue.lack) }
+        let isLacking = isMissing && view.noteLack(in: state.pool)
         composer.spared = view.spared
         if isMissing, unlessCompressed, state.firstCompressedNeed(ofView: view) != nil { return false }
         var (composed, coverage) = composer.compose(view, state.pool, isMissing: isMissing)
-        if isLacking, state.pool.onlyLeasesMakeRoom {
-            var taken: Set<EntryID> = []
-            for tile in composed where !state.pool.table[tile.entry].isKept { taken.insert(tile.entry) }
-            if coverage.missingTiles <= taken.count {
-                // The leases of the fallbacks take the room of all tiles that are missing.
-                composer.takesRoom = false
-                (composed, coverage) = composer.compose(view, state.pool, isMissing: true)
-            }
+        if isLacking, state.pool.isKeptFull(byLeasesOf: composed, missing: coverage.missingTiles) {
+            composer.takesRoom = false
+            (composed, coverage) = composer.compose(view, state.pool, isMissing: true)
         }
         let contents = FrameContents(
             tiles: composed,
@@ -171,7 +165,7 @@ extension CacheCore {
         }
         if read({ $0.views[place]?.serial != set.serial }) { removePolicies(ofView: set.serial) }
         // After the policies: a plan without them would prefetch nothing. A new view has no needs yet.
-        if !set.isNew { perform { $0.pool.noteDemand() } }
+        if !set.isNew { perform { $0.change(view: place) { _, _ in true } } }
     }
 
     /// Replaces a part of a view's record; releases the old one outside of the lock.
@@ -250,7 +244,7 @@ extension CoreState {
     }
 
     /// Requests a plan at a time, at once if it is past.
-    private mutating func ask(forPlanAt time: Int64, now: Int64) {
+    mutating func ask(forPlanAt time: Int64, now: Int64) {
         if time <= now { pool.noteDemand() } else if due.askPlan(at: time) { effects.setsTimer = true }
     }
 

@@ -52,13 +52,12 @@ extension CacheCore {
         let policyBytes = (learned + 16383) & ~16383
         let isCounted = perform { state -> Bool in
             let hasWaitingRemoval = state.planning.end(made)
-            let isCounted = state.pool.setCharge(policyBytes, of: .policies, inSteps: true)
+            let isCounted = state.charge(policies: policyBytes)
             state.install(plan, madeAt: context.now, now: clock(), nextExpiry: input.nextExpiry, hasWaitingRemoval)
             state.watchStarvedLayers(at: clock(), lendingAfter: stuckLoadTime / Self.lendingShare)
             state.times.set(wished: wished)
             state.note(expected: expected)
-            // If room for them is being made, the next plan charges them.
-            return isCounted || state.pool.hold.isInterrupted
+            return isCounted
         }
         if !isCounted { resetPolicies() }
         noteHeldMemory(now: context.now)
@@ -133,6 +132,12 @@ extension CoreState {
             loadsInFlight: pool.loadsInFlight,
             synthesizedLevels: pool.layers.haveSynthesizedLevels ? pool.layers.map(\.synthesizedLevels) : []
         )
+    }
+
+    /// Charges what policies have learned; returns whether there is room for it. If room is being made, the next plan charges
+    /// it.
+    fileprivate mutating func charge(policies bytes: Int) -> Bool {
+        pool.setCharge(bytes, of: .policies, inSteps: true) || pool.hold.isInterrupted
     }
 
     /// Installs a plan, cancels the loads that it does not want, and wakes the workers.

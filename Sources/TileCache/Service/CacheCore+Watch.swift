@@ -6,34 +6,7 @@ extension CacheCore {
     /// Replaces workers whose loads or decoders have taken too long. The caller sets the timer afterwards.
     func watch() {
         let now = clock()
-        let limit = stuckLoadTime
-        perform { state in
-            guard !state.isShutDown else { return }
-            let spare = state.workers.spare.count
-            let stuck = state.pool.writeOffLoads(startedBefore: now - limit, atMost: spare, now: now)
-            let lendingTime = limit / Self.lendingShare
-            let lent = stuck < spare ? state.pool.lendWorker(startedBefore: now - lendingTime, now: now) : 0
-            let loads = stuck + lent
-            let decodes = state.workers.replaceDecodes(startedBefore: now - limit, atMost: spare - loads)
-            for decode in decodes {
-                state.pool.noteStuckCall(ofLayer: decode.layer, isRequest: decode.isRequest)
-            }
-            state.workers.replace(loads + decodes.count)
-            // Without spare workers nothing can be done for the next call, but for the next request.
-            let oldest = [state.pool.loads.oldestStart, state.workers.oldestDecode].compactMap { $0 }.min()
-            if !state.workers.spare.isEmpty || state.pool.loads.haveFlights, let oldest {
-                // The limit may have no room to replace it. That does not change within a millisecond.
-                let due = oldest + limit
-                _ = state.due.askWatch(at: due < now ? now + limit : due)
-                // If there was no room for a replacement, wait before the next try.
-                let wait = lent > 0 ? 0 : lendingTime
-                state.watchStarvedLayers(at: now, lendingAfter: lendingTime, atLeast: wait)
-            }
-            // Layers may have places in their windows again.
-            state.effects.wakes = .max
-            // What was passed by since its layer had all its loads needs another plan.
-            if loads + decodes.count > 0 { state.pool.noteDemand() }
-        }
+        perform { $0.replaceStuck(after: stuckLoadTime, lendingAfter: stuckLoadTime / Self.lendingShare, now: now) }
     }
 
     /// Runs and times a renderer's callback.
@@ -43,6 +16,35 @@ extension CacheCore {
         callback()
         let end = clock()
         callbacks.withLock { $0.end(number, at: end) }
+    }
+}
+
+extension CoreState {
+    /// Replaces the workers of calls that began too long ago, and lends one to a layer that has none.
+    ///
+    /// - Parameters:
+    ///   - limit: Nanoseconds after which a call is stuck.
+    ///   - lendingTime: Nanoseconds after which the worker of a call may be lent.
+    fileprivate mutating func replaceStuck(after limit: Int64, lendingAfter lendingTime: Int64, now: Int64) {
+        guard !isShutDown else { return }
+        let spare = workers.spare.count
+        let stuck = pool.writeOffLoads(startedBefore: now - limit, atMost: spare, now: now)
+        let lent = stuck < spare ? pool.lendWorker(startedBefore: now - lendingTime, now: now) : 0
+        let loads = stuck + lent
+        let decodes = workers.replaceDecodes(startedBefore: now - limit, atMost: spare - loads)
+        for decode in decodes { pool.noteStuckCall(ofLayer: decode.layer, isRequest: decode.isRequest) }
+        workers.replace(loads + decodes.count)
+        // Without spare workers nothing can be done for the next call, but for the next request.
+        let oldest = [pool.loads.oldestStart, workers.oldestDecode].compactMap { $0 }.min()
+        if !workers.spare.isEmpty || pool.loads.haveFlights, let oldest {
+            // The limit may have no room to replace it. That does not change within a millisecond.
+            let time = oldest + limit
+            _ = due.askWatch(at: time < now ? now + limit : time)
+            // If there was no room for a replacement, wait before the next try.
+            watchStarvedLayers(at: now, lendingAfter: lendingTime, atLeast: lent > 0 ? 0 : lendingTime)
+        }
+        // Layers may have places in their windows again.
+        effects.wakes = .max
     }
 }
 

@@ -62,25 +62,11 @@ extension CacheCore {
             load(ticket, layer, at: address, notes)
         case .request(let ticket, let layer, let source, let notes):
             let request = TileRequest(core: self, layer: layer, ticket: ticket, notes: notes)
-            perform { state in
-                // If the source answers at once, the load ends before its request is known.
-                state.requests.add(request, for: ticket.load)
-                // A plan that was made meanwhile has not found it.
-                if state.isShutDown || state.pool.isUnwanted(load: ticket.load) {
-                    state.effects.unwanted.append(request)
-                }
-            }
+            // If the source answers at once, the load ends before its request is known.
+            perform { $0.add(request, for: ticket) }
             source.requestTile(request)
             let now = clock()
-            perform { state in
-                if let answered = state.workers.decodes[worker] {
-                    let isReplaced = state.workers.endDecode(worker) != nil
-                    state.pool.endAnswered(ofLayer: answered.layer, isReplaced: isReplaced)
-                } else {
-                    state.workers.endRequest(of: ticket.load)
-                    state.pool.releaseWorker(of: ticket, at: now)
-                }
-            }
+            perform { $0.endRequestCall(of: ticket, by: worker, now: now) }
         case .synthesize(let ticket, let layer, let notes): synthesize(ticket, layer, as: worker, notes)
         case .demote(let work): demote(work)
         case .promote(let work): promote(work, as: worker)
@@ -112,10 +98,9 @@ extension CacheCore {
             state.workers.beginCall(worker, at: now)
             state.noteWait(of: ticket, now: now)
             let layer = state.layers[ticket.key.layer]
-            let held = state.pool.validators(of: ticket)
+            let (held, hasPixels, isOnlyNear) = state.pool.terms(of: ticket)
             if let tiers = layer.tiers {
-                let hasPixels = state.pool.hasPixels(ticket.load)
-                let staysHere = state.pool.staysHere(ticket) && state.interests.asked(for: ticket.key) == nil
+                let staysHere = isOnlyNear && state.interests.asked(for: ticket.key) == nil
                 return .find(ticket, layer, tiers, held, hasPixels: hasPixels, staysHere: staysHere)
             }
             let notes = layer.makes(ticket.key.level) ? nil : LoadNotes(held: held)
@@ -224,20 +209,9 @@ extension CacheCore {
         let now = clock()
         let validity = validity(of: ticket, notes, now: now)
         let save = perform { state -> Saving? in
-            state.requests.remove(ticket.load)
-            let load = state.pool.loads[ticket.load]
-            let started = notes?.now.asked ?? load?.started ?? now
-            state.end(ticket, result, took: now - started, now: now, validity: validity)
-            state.effects.wakes = max(state.effects.wakes, 1)
-            if let worker = state.workers.endRequest(of: ticket.load) {
-                // The worker continues once the source returns. If it does not, a spare one takes its place.
-                let isReplaced = load?.isWrittenOff ?? false
-                state.workers.noteAnswer(worker, layer: ticket.key.layer, isReplaced: isReplaced)
-                state.pool.beginAnswered(ofLayer: ticket.key.layer)
-                if isReplaced { state.pool.noteStuckCall(ofLayer: ticket.key.layer, isRequest: true) }
-                state.watch(at: now + stuckLoadTime)
-            }
-            return notes.flatMap { state.queueSave(ticket, result, took: now - started, $0, from: nil) }
+            let (took, goesOn) = state.endRequest(ticket, result, asked: notes?.now.asked, validity, now: now)
+            if goesOn { state.watch(at: now + stuckLoadTime) }
+            return notes.flatMap { state.queueSave(ticket, result, took: took, $0, from: nil) }
         }
         settle(save, ticket, result, notes)
     }
@@ -270,9 +244,7 @@ extension CacheCore {
                 isStale: isStale
             )
             let save = notes.flatMap { state.queueSave(ticket, result, took: took, $0, from: store) }
-            if isStale, result == .pixels, state.pool.isNeeded(ticket.key) {
-                state.pool.expire(ticket.key, now: now)
-            }
+            if isStale, result == .pixels { state.pool.expireIfNeeded(ticket.key, now: now) }
             return save
         }
         settle(save, ticket, result, notes)

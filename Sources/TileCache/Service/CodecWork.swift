@@ -114,6 +114,11 @@ extension CoreState {
         return codecWork(for: ticket)
     }
 
+    /// The same of a tile that is compressed as a block.
+    mutating func beginPromotion(ofBlock key: TileKey) -> CodecWork? {
+        pool.currentBlock(of: key).flatMap { beginPromotion($0) }
+    }
+
     /// Addresses of a block.
     borrowing func parts(of form: ColdForm) -> [CodecWork.Part] {
         var parts: [CodecWork.Part] = []

@@ -29,6 +29,49 @@ extension CoreState {
         if !isStale { settleFetches(of: ticket.key) }
     }
 
+    /// Notes a request that its source is about to have.
+    mutating func add(_ request: TileRequest, for ticket: LoadTicket) {
+        requests.add(request, for: ticket.load)
+        // A plan that was made meanwhile has not found it.
+        if isShutDown || pool.isUnwanted(load: ticket.load) { effects.unwanted.append(request) }
+    }
+
+    /// Releases the worker of a request from whose call the source has returned.
+    mutating func endRequestCall(of ticket: LoadTicket, by worker: WorkerID, now: Int64) {
+        if let answered = workers.decodes[worker] {
+            let isReplaced = workers.endDecode(worker) != nil
+            pool.endAnswered(ofLayer: answered.layer, isReplaced: isReplaced)
+        } else {
+            workers.endRequest(of: ticket.load)
+            pool.releaseWorker(of: ticket, at: now)
+        }
+    }
+
+    /// Ends the load of an asynchronous source.
+    ///
+    /// - Parameter asked: When the source was asked, if that was noted; `nil` for the start of the load.
+    /// - Returns: How long it took, and whether the source's call goes on.
+    mutating func endRequest(
+        _ ticket: LoadTicket,
+        _ result: LoadResult,
+        asked: Int64?,
+        _ validity: PoolState.Validity,
+        now: Int64
+    ) -> (took: Int64, goesOn: Bool) {
+        requests.remove(ticket.load)
+        let load = pool.loads[ticket.load]
+        let took = now - (asked ?? load?.started ?? now)
+        end(ticket, result, took: took, now: now, validity: validity)
+        effects.wakes = max(effects.wakes, 1)
+        guard let worker = workers.endRequest(of: ticket.load) else { return (took, false) }
+        // The worker continues once the source returns. If it does not, a spare one takes its place.
+        let isReplaced = load?.isWrittenOff ?? false
+        workers.noteAnswer(worker, layer: ticket.key.layer, isReplaced: isReplaced)
+        pool.beginAnswered(ofLayer: ticket.key.layer)
+        if isReplaced { pool.noteStuckCall(ofLayer: ticket.key.layer, isRequest: true) }
+        return (took, true)
+    }
+
     /// Ends a decompression.
     ///
     /// - Parameter drawing: View that is about to draw the tile. Default: nil.

@@ -229,7 +229,7 @@ struct CoreState: ~Copyable {
     /// Takes what is due. A due plan is requested.
     mutating func takeDue(now: Int64) -> (plan: Bool, watch: Bool, limit: Bool) {
         let due = due.takeDue(now: now)
-        if due.plan { pool.noteDemand() }
+        if due.plan { ask(forPlanAt: now, now: now) }
         return due
     }
 

@@ -17,7 +17,7 @@ struct LoadWaits: Sendable {
 
     mutating func set(wished: Watched) { self.wished = wished }
 
-    mutating func noteDemand(wait: Int64) { demand.add(wait) }
+    mutating func note(demandWait wait: Int64) { demand.add(wait) }
 
     mutating func notePrefetch(_ key: TileKey, now: Int64) {
         if let since = wished.since(key) { prefetch.add(now - since) }
@@ -60,7 +60,7 @@ extension CoreState {
                 since = min(since, layer.needs.missingSince[index])
             }
         }
-        if since != .max { times.noteDemand(wait: now - since) }
+        if since != .max { times.note(demandWait: now - since) }
     }
 }
 

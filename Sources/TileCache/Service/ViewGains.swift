@@ -24,10 +24,12 @@ extension ViewRecord {
         return false
     }
 
-    /// Whether tiles of the view take room that needed ones lack.
-    func isLacking(in pool: borrowing PoolState) -> Bool {
-        for layer in model.layers where pool.queue.lack.concerns(layer.layer) { return true }
-        return false
+    /// Whether tiles of the view take room that needed ones lack. The next frames spare it then.
+    mutating func noteLack(in pool: borrowing PoolState) -> Bool {
+        let lack = pool.queue.lack
+        guard lack.exists, model.layers.contains(where: { lack.concerns($0.layer) }) else { return false }
+        spared.add(lack)
+        return true
     }
 
     /// Whether a needed tile waits until it is tried again, after a refusal of memory that there may be.

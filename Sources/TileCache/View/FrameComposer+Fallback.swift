@@ -103,3 +103,14 @@ extension PixelRect {
         ] where !piece.isEmpty { rest.append(piece) }
     }
 }
+
+extension PoolState {
+    /// Whether needed tiles lack room that nothing under way will make, and the leases of a frame's fallbacks would take the
+    /// room of all tiles that are missing.
+    func isKeptFull(byLeasesOf tiles: [ComposedTile], missing: Int) -> Bool {
+        guard onlyLeasesMakeRoom else { return false }
+        var taken: Set<EntryID> = []
+        for tile in tiles where !table[tile.entry].isKept { taken.insert(tile.entry) }
+        return missing <= taken.count
+    }
+}

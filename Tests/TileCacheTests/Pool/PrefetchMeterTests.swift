@@ -51,7 +51,7 @@ import Testing
         return small.pool.mayAskSource(ticket, now: now)
     }
 
-    private func staysHere(_ ticket: LoadTicket, _ small: TilePool) -> Bool { small.pool.staysHere(ticket) }
+    private func staysHere(_ ticket: LoadTicket, _ small: TilePool) -> Bool { small.pool.terms(of: ticket).isOnlyNear }
 
     private func pool(_ terms: PrefetchTerms) -> TilePool {
         let small = TilePool(tiles: 20)

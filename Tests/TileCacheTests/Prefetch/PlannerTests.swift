@@ -80,6 +80,44 @@ import Testing
         #expect(plan.leavesNeedsOut == !columns.isEmpty)
     }
 
+    /// Wishes for a fallback and a tile.
+    private struct Both: PrefetchPolicy {
+        mutating func observe(_ frame: FrameObservation) {}
+        mutating func appendWishes(to wishes: inout Wishes, target: PlanTarget, context: PlanContext) {
+            let root = TileKey(layer: target.layer, TileCoordinate(level: 0, column: 0, row: 0))
+            wishes.first.append(PlanEntry(key: root, value: .infinity, reason: .fallback))
+            wishes.wish(for: TileCoordinate(level: 4, column: 0, row: 0), layer: target.layer, value: 1)
+        }
+    }
+
+    /// Each way to want a tile has its rank, and the ranks stand in order, whatever is wanted. What extra tiles are worth
+    /// does not rise either.
+    @Test func aPlanIsInTheOrderOfRanks() {
+        for wanted in 0..<16 {
+            var planner = Planner(policies: [0: [LayerID(0): Both()]])
+            var view = view(0, layers: 0..<1)
+            view.snapshot.layers[0].needed = [TileKey(layer: 0, TileCoordinate(level: 4, column: 7, row: 7))]
+            view.snapshot.layers[0].gaps = [TileCoordinate(level: 4, column: 8, row: 7)]
+            view.snapshot.margin = 1
+            view.snapshot.destination = ViewportDestination(
+                viewport: .at(100, 100),
+                time: MonotonicTime(nanoseconds: 9)
+            )
+            let ranks: [Rank] = [.pin, .fetch, .margin, .asked]
+            let single = ranks.indices.filter { wanted >> $0 & 1 == 1 }.map {
+                WantedTile(key: TileKey(layer: 0, TileCoordinate(level: 4, column: $0, row: 15)), rank: ranks[$0])
+            }
+            let plan = planner.makePlan(of: [view], wanted: single, context: .empty())
+            let found = plan.entries.map(\.reason)
+            #expect(found == found.sorted())
+            let always: [Rank] = [.fallback, .demand, .ancestor, .margin, .destination, .prefetch]
+            #expect(Set(found) == Set(always + single.map(\.rank)))
+            for tile in single { #expect(plan.entries.contains { $0.key == tile.key && $0.reason == tile.rank }) }
+            let values = plan.entries.map(\.value)
+            #expect(values == values.sorted(by: >))
+        }
+    }
+
     /// Wishes for one tile, as much as there are policies.
     private struct Counting: PrefetchPolicy {
         mutating func observe(_ frame: FrameObservation) {}
