@@ -233,6 +233,28 @@ import Testing
         #expect(found == expected)
     }
 
+    /// Without room to note further tiles these alone are left out. A tile is noted once, however often it is asked for.
+    @Test func tilesWithoutRoomToBeNotedAreLeftOut() throws {
+        let steps = StepScheduler.calm()
+        let cache = try steps.cache(byteLimit: .mebibytes(4))
+        let layer = try cache.addLayer(QueuedSource(), pyramid: try ServiceSetup.pyramid())
+        let tiles = (0..<4).map { TileCoordinate(level: 6, column: $0, row: 4) }
+        let asked = {
+            cache.core.read { state in Set(state.interests.pending.values.map(\.key.coordinate.column)) }
+        }
+        layer.prefetch([tiles[0], tiles[0]])
+        let taken = cache.core.perform { state in
+            let before = state.pool.ledger[.copies]
+            for step in [65_536, 1024, 16] { while state.pool.charge(step, to: .copies) {} }
+            return state.pool.ledger[.copies] - before
+        }
+        layer.prefetch([tiles[1], tiles[0], tiles[2]])
+        #expect(taken > 1 << 20 && asked() == [0])
+        cache.core.perform { $0.pool.note(-taken, in: .copies) }
+        layer.prefetch([tiles[1], tiles[0], tiles[2]])
+        #expect(asked() == [0, 1, 2] && cache.core.read { $0.interests.count(of: .asked) } == 3)
+    }
+
     /// The pixels of a load that an invalidation overtakes are discarded.
     @Test func whatIsInvalidatedMeanwhileIsLoadedAgain() throws {
         let steps = StepScheduler.calm()
