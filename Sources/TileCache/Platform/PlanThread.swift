@@ -7,7 +7,7 @@
 ///
 /// Dispatch runs the steps of a queue on changing threads, and glibc gives each thread an arena, which keeps most of what
 /// its largest plan took: with twelve views of tiles of 64 pixels nine arenas kept 3 MiB each, beside a limit of 16 MiB.
-/// One thread has one arena. It begins with the first plan, ends with its owner, and has the policy of ``BatchThread``.
+/// One thread has one arena. It begins with the first plan, ends with its owner, and has the policy of `BatchThread`.
 /// Other allocators keep no memory for each thread: there the calling thread makes the plans.
 final class PlanThread: Sendable {
     #if canImport(Glibc)
