@@ -8,6 +8,8 @@ struct TIFFColours: Sendable {
     /// What each code of a drawn sample becomes: of a palette all reds, then greens and blues, else of all channels alike.
     /// Empty for bytes that stay, and for numbers of more than 16 bits.
     private let table: [UInt8]
+    /// Whether samples are bytes that stay.
+    private let isPlain: Bool
     private let range: TIFFRange
     private let noData: Double?
     /// Bytes of the table in memory, if it is its own.
@@ -26,12 +28,12 @@ struct TIFFColours: Sendable {
         noData = layout.alphaSample == nil && level.mask.isEmpty ? level.noData : nil
         let own = given ?? level.range ?? TIFFRange(of: layout)
         range = layout.photometric == 0 ? TIFFRange(black: own.white, white: own.black) : own
-        let isPlainBytes =
-            layout.bits == 8 && layout.sampleFormat == 1 && range == TIFFRange(black: 0, white: 255)
+        let isByte = layout.bits == 8 && layout.sampleFormat == 1 && layout.photometric != 3
+        isPlain = isByte && range == TIFFRange(black: 0, white: 255)
         var isOwn = false
         if layout.photometric == 3 {
             table = level.palette
-        } else if layout.bits > 16 || isPlainBytes {
+        } else if layout.bits > 16 || isPlain {
             table = []
         } else if let other, other.layout.photometric != 3, other.range == range, other.layout.bits == layout.bits,
             other.layout.sampleFormat == layout.sampleFormat
@@ -73,7 +75,7 @@ struct TIFFColours: Sendable {
         if layout.isYCC {
             // Its decoder has made colours of them.
             ti_take_bytes(rows[0], 3, count, 3, row)
-        } else if table.isEmpty, layout.bits == 8, !layout.isPlanar, drawn == Array(0..<drawn.count) {
+        } else if isPlain, !layout.isPlanar, drawn == Array(0..<drawn.count) {
             ti_take_bytes(rows[0], layout.samples, count, Int32(drawn.count), row)
         } else {
             for channel in drawn.indices { writeChannel(channel, rows, count, to: row + channel) }
@@ -99,8 +101,9 @@ struct TIFFColours: Sendable {
         _ count: Int,
         to target: UnsafeMutablePointer<UInt8>
     ) {
-        guard !table.isEmpty else { return take(drawn[channel], rows, range, count, to: target) }
         let (samples, bits, step, first) = layout.place(of: drawn[channel], rows)
+        guard !isPlain else { return ti_take_bytes(samples + first, step, count, 1, target) }
+        guard !table.isEmpty else { return take(drawn[channel], rows, range, count, to: target) }
         table.withUnsafeBufferPointer { table in
             let start = layout.photometric == 3 ? channel * table.count / 3 : 0
             ti_take_codes(samples, bits, step, first, count, table.baseAddress.map { $0 + start }, target)
