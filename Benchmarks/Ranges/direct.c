@@ -66,10 +66,9 @@ static void *read_tiles(void *argument) {
                 fail("a tile cannot be read");
             continue;
         }
-        uint16_t planes = planar == 2 ? samples : 1, drawn = samples >= 3 ? 3 : 1;
+        uint16_t drawn = samples >= 3 ? 3 : 1;
         for (uint16_t plane = 0; plane < (planar == 2 ? drawn : 1); plane++)
             if (TIFFReadEncodedTile(tiff, (uint32_t)(plane * tiles + n), tile + plane * size, size) < 0) fail("a tile cannot be read");
-        (void)planes;
         for (int channel = 0; channel < 3; channel++) {
             int sample = drawn == 3 ? channel : 0;
             const uint8_t *from = planar == 2 ? tile + sample * size : tile;
