@@ -13,13 +13,16 @@ import TileCache
 ///    zoom it also shows no other ones, if the burst is as large as the view: there nothing was in the browser's cache.
 ///    The scale shows tiles at 1:1.
 /// 4. The world wraps if the first and the last column of a zoom came together, without those in the middle.
-/// 5. A view that rests for more than a second moves within the last 400 ms before the burst.
+/// 5. What a client requested before, its browser still had. So a view may have gone out, along and in again without a
+///    request: it takes the way on which the cache had all (`CachedWay`), by whole levels and without jumps.
+/// 6. A view that rests for more than a second moves at the end of the rest: each step of its way, a move of less than half
+///    a view or a zoom, takes at most 400 ms.
 package enum RequestPositions {
     /// Longest time between two requests of a burst.
     static let burstPause: Int64 = 250_000_000
     /// A longer time without a move is a rest.
     static let rest: Int64 = 1_000_000_000
-    /// Duration of the move at the end of a rest.
+    /// Longest duration of a move or a zoom before a burst.
     static let moveTime: Int64 = 400_000_000
     /// Where no zoom shows how large the view is: 1280 x 720 pixels in tiles of 256.
     static let usualView = (width: 5.0, height: 2.8125)
@@ -43,11 +46,17 @@ package enum RequestPositions {
         let wraps = wraps(requests)
         let bursts = bursts(of: requests, view: view, wraps: wraps)
         let times = times(of: bursts, step: step)
+        var ways = CachedWay(view: view, tileSize: tileSize, finest: finest, requests: requests.count)
         var samples: [PanTraceSample] = []
         var center: WorldPoint?
         var zoom: UInt8?
+        var seen = 0
         for (burst, time) in zip(bursts, times) {
-            let pixels = Double(tileSize) * PortableMath.exp2(Double(finest - Int(burst.zoom)))
+            defer {
+                ways.see(requests[seen..<burst.end])
+                seen = burst.end
+            }
+            let pixels = ways.side(Int(burst.zoom))
             let isNew = burst.zoom != zoom
             var box = burst.box
             if wraps, let center { box = box.nearest(to: center.x / pixels, wrappingAfter: columns(of: burst.zoom)) }
@@ -55,21 +64,44 @@ package enum RequestPositions {
                 x: nearest(to: center.map { $0.x / pixels }, box.columns, view.width, tileSize, isNew) * pixels,
                 y: nearest(to: center.map { $0.y / pixels }, box.rows, view.height, tileSize, isNew) * pixels
             )
-            let sample = PanTraceSample(time: time - times[0], center: here, scale: Double(tileSize) / pixels)
-            if let last = samples.last {
-                guard isNew || here != last.center else { continue }
-                if sample.time - last.time > rest {
-                    var rested = last
-                    rested.time = sample.time - moveTime
-                    samples.append(rested)
-                }
+            let position = CachedWay.Position(center: here, zoom: burst.zoom)
+            if let last = samples.last, let center, let zoom {
+                guard isNew || here != center else { continue }
+                let way = ways.positions(from: .init(center: center, zoom: zoom), to: position)
+                samples += Self.samples(of: way, after: last, until: time - times[0], ways)
+            } else {
+                samples.append(PanTraceSample(time: 0, center: here, scale: Double(tileSize) / pixels))
             }
-            samples.append(sample)
             (center, zoom) = (here, burst.zoom)
         }
         // The largest view that a trace may have.
         func pixels(_ tiles: Double) -> Double { min((tiles * Double(tileSize)).rounded(), 1e6) }
         return (samples, viewport ?? .init(width: pixels(view.width), height: pixels(view.height)), wraps)
+    }
+
+    /// A way with times, which ends at a burst.
+    private static func samples(
+        of way: [CachedWay.Position],
+        after last: PanTraceSample,
+        until end: Int64,
+        _ ways: CachedWay
+    ) -> [PanTraceSample] {
+        let gap = end - last.time
+        // As many nanoseconds as steps: no time for more than the last one.
+        let way = gap < way.count ? way.suffix(1) : way[...]
+        let step = min(gap / Int64(way.count), moveTime)
+        var samples: [PanTraceSample] = []
+        let start = end - step * Int64(way.count)
+        if gap > rest, start > last.time {
+            var rested = last
+            rested.time = start
+            samples.append(rested)
+        }
+        return samples
+            + way.reversed().enumerated().reversed().map { index, position in
+                let scale = PortableMath.exp2(Double(position.zoom)) / PortableMath.exp2(ways.finestZoom)
+                return PanTraceSample(time: end - step * Int64(index), center: position.center, scale: scale)
+            }
     }
 
     // MARK: - Steps
@@ -131,6 +163,8 @@ package enum RequestPositions {
         var time: Int64
         var zoom: UInt8
         var box: TileBox
+        /// Number of requests up to its end.
+        var end: Int
     }
 
     static func bursts(
@@ -141,7 +175,7 @@ package enum RequestPositions {
         var bursts: [Burst] = []
         var last: Int64 = 0
         var isNew = true
-        for request in requests {
+        for (index, request) in requests.enumerated() {
             defer { last = request.time }
             if let burst = bursts.last, burst.zoom == request.zoom, request.time - last <= burstPause {
                 let box =
@@ -151,11 +185,13 @@ package enum RequestPositions {
                 let spare: Double = isNew ? 3 : 2
                 if box.width < view.width + spare, box.height < view.height + spare {
                     bursts[bursts.count - 1].box = box
+                    bursts[bursts.count - 1].end = index + 1
                     continue
                 }
             }
             isNew = bursts.last?.zoom != request.zoom
-            bursts.append(Burst(time: request.time, zoom: request.zoom, box: TileBox(request)))
+            let box = TileBox(request)
+            bursts.append(Burst(time: request.time, zoom: request.zoom, box: box, end: index + 1))
         }
         return bursts
     }

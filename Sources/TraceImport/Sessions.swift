@@ -170,7 +170,7 @@ struct ClientSessions {
                 origin: "requests of tiles",
                 guesses: "positions (smallest moves that explain the requests), "
                     + (self.viewport == nil ? "size of the view, " : "")
-                    + "scale (tiles at 1:1), times of moves; not seen: what the browser's own cache showed"
+                    + "scale (tiles at 1:1), times of moves, ways through what the browser's own cache had"
             )
         )
         if isWritten { counts.used += session.requests.count }

@@ -136,7 +136,8 @@ struct ReplayCommand: ParsableCommand {
                 progress.end()
                 // One tile to a line.
                 try loadWriter?.write(loads.withLock { $0.map { "\($0)\n" } }.joined())
-                let table = ReplayText.text(result, style: writer.style)
+                let isTerminal = writer.style == .ansi
+                let table = ReplayText.text(result, style: writer.style, endsWithVerdict: isTerminal)
                 try writer.write(result, as: output.format, table: table) { try ReplayPage.text(result) }
                 if result.wasStopped {
                     let done = "\(result.traces.count) of \(inputs.count) \(inputs.count == 1 ? "trace" : "traces")"

@@ -252,7 +252,7 @@ struct MessageTests {
         try folder.write(Program.run(["generate", "--preset", "plane", "--duration", "1s"]).output, to: "one.csv")
         let words = ["compare", "--budgets", "1MiB", "--policies", "none", "one.csv"]
         let compared = try Program.run(words, in: folder.url).output
-        #expect(compared.contains("\n(here)\n") && compared.contains(" for (here): "), "\(compared)")
+        #expect(compared.contains("\nthis folder\n") && compared.contains(" for this folder: "), "\(compared)")
         let program = try #require(Program.url).path
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/bash")

@@ -92,7 +92,7 @@ struct MissedTarget {
         if let conclusion {
             lines += ["", "\(limit) with one change:"] + table(changes) + wrapped(conclusion)
         }
-        return lines + ["", "cachebench replay " + nearest.flags]
+        return lines + ["", TuneText.command(nearest, report)]
     }
 
     private func table(_ table: (head: [String], rows: [[String]])) -> [String] {
@@ -106,7 +106,7 @@ struct MissedTarget {
             (Figures.percent(nearest.blank), "blank area at it"),
             (report.knee.map { Figures.bytes($0.byteLimit) } ?? Figures.none, "knee of the curve"),
         ])
-        page.command("cachebench replay " + nearest.flags)
+        page.command(TuneText.command(nearest, report))
         page.table("What each step of the limit brings", columns: steps.head, cells: cells(steps.rows))
         guard let conclusion else { return }
         page.table(

@@ -74,7 +74,7 @@ extension String {
     }
 
     /// Name of a source for display; that of the working directory is `.`.
-    var sourceTitle: String { self == "." ? "(here)" : self }
+    var sourceTitle: String { self == "." ? "this folder" : self }
 
     /// Safe for a terminal: names of files may contain escape sequences.
     package var printable: String {

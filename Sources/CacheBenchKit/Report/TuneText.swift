@@ -55,8 +55,16 @@ package enum TuneText {
                 + "\(percent: suggested.blank) blank"
         )
         lines += details(suggested, report, style) + wrapped(reason(report))
-        lines += ["", "cachebench replay " + suggested.flags]
+        lines += ["", command(suggested, report)]
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// A command to paste, with the traces: up to three files, or else their folders.
+    static func command(_ answer: TuneReport.Suggestion, _ report: TuneReport) -> String {
+        let paths = report.traces.map(\.path).filter { !$0.isEmpty }
+        let folders = paths.map { path in path.lastIndex(of: "/").map { String(path[...$0]) } ?? "./" }.unique
+        let names = (paths.count <= 3 ? paths.unique : folders).map(\.printable.quotedForShells)
+        return (["cachebench replay", answer.flags] + names).joined(separator: " ")
     }
 
     /// Lines of an answer's store and effort, if it has them.

@@ -117,6 +117,7 @@ package struct Tune: Sendable {
                 hash: hashing.hashText,
                 frames: curve.frames,
                 seconds: Double(curve.lastTime) / 1e9,
+                path: input.path,
                 imported: input.imported,
                 samples: gaps.samples,
                 glidedSeconds: Double(gaps.glided) / 1e9,

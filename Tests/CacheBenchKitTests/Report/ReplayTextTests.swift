@@ -115,7 +115,7 @@ import Testing
             touch                          2,000  90.0 99.9 80.1  2.5  <0.1  10.0  0.0   0.0
               drag                         2,000  90.0 99.9 80.1  2.5  <0.1  10.0  0.0   0.0
               a-very-long…-go-2026-07-01       0     -    -    -    -     -     -  0.0   0.0
-            (here)                          1.2T >99.9 99.9 80.1 <0.1  <0.1 100.0 64.0  64.0
+            this folder                     1.2T >99.9 99.9 80.1 <0.1  <0.1 100.0 64.0  64.0
               everything                    1.2T >99.9 99.9 80.1 <0.1  <0.1 100.0 64.0  64.0
 
             all 3                           1.2T >99.9 99.9 80.1 <0.1  <0.1 100.0 64.0  64.0
@@ -175,6 +175,14 @@ import Testing
             }
             #expect(coloured == plain)
         }
+    }
+
+    /// On a terminal the first lines scroll off.
+    @Test func theVerdictCanBeTheEndToo() throws {
+        let result = ReplayResult.only(ReplayReport.busy(name: "drag.csv", source: "touch"))
+        let text = ReplayText.text(result)
+        let verdict = try #require(text.firstRange(of: "\n\n")).lowerBound
+        #expect(ReplayText.text(result, endsWithVerdict: true) == text + "\n" + text[..<verdict] + "\n")
     }
 
     @Test func jsonKeepsNumbersAndNulls() throws {

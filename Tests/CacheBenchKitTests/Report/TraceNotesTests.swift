@@ -55,6 +55,25 @@ import Testing
         }
     }
 
+    /// The command to paste replays the traces of the search, not the built-in session.
+    @Test func aSearchEndsWithACommandForItsTraces() throws {
+        try withTraces { paths in
+            let options = ReplayOptions()
+            func end(_ count: Int) throws -> String {
+                let inputs = (0..<count).map { index in
+                    { @Sendable () throws in try ReplayInput(path: paths[index % 2], options: options) }
+                }
+                var tuning = TuneOptions(replay: options)
+                (tuning.policies, tuning.budgets) = ([], [.screens(4)])
+                let text = try TuneText.text(Tune(tuning, inputs: inputs).run())
+                return text.split(separator: "\n").last.map(String.init) ?? ""
+            }
+            try #expect(end(1).hasSuffix("MiB \(paths[0])"))
+            try #expect(end(3).hasSuffix("MiB \(paths[0]) \(paths[1])"))
+            try #expect(end(4).hasSuffix("MiB " + paths[0].replacing("imported.csv", with: "")))
+        }
+    }
+
     @Test func recordedTracesHaveNone() throws {
         let trace = ReplayReport.Trace(name: "a", source: ".", hash: "", frames: 9, seconds: 9)
         #expect(TraceNotes.lines([trace]).isEmpty)

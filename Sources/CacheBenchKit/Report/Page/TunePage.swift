@@ -20,7 +20,9 @@ package enum TunePage {
                 + (report.traces.count == 1 ? "trace" : "traces") + ", \(seconds: seconds)."
                 + (report.interrupted ? " Interrupted: this is what had been found." : "")
         )
-        if let warning = LimitWarning.text(report) { page.warning(warning) }
+        // Where there is an answer, limits that are none are no alarm.
+        let warning = LimitWarning.text(report)
+        if report.answer == nil, let warning { page.warning(warning) }
         if let suggested = report.suggested {
             page.figures([
                 (MemoryLimit.bytes(suggested.byteLimit).shown, "suggested limit"),
@@ -34,9 +36,10 @@ package enum TunePage {
                         + "\(percent: report.maximumWaste) waste, or 0 if none above 0 has so little."
                 )
             }
-            page.command("cachebench replay " + suggested.flags)
+            page.command(TuneText.command(suggested, report))
         }
         for note in TraceNotes.lines(report.traces) { page.sentence(note) }
+        if report.answer != nil, let warning { page.sentence(warning) }
         MissedTarget(report)?.add(to: &page)
         addCurves(report, to: &page)
         addTable(report, to: &page)

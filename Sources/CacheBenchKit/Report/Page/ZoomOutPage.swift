@@ -17,7 +17,7 @@ package enum ZoomOutPage {
         page.figures([
             (Figures.bytes(last.bitmapBytes), "one bitmap, zoomed out \(factor) times"),
             (Figures.bytes(last.neededBytes), "needed tiles of the level that is drawn"),
-            (Figures.bytes(last.peakBytes), "most in use"),
+            (Figures.bytes(last.peakBytes), "the cache at its peak"),
             (Figures.percent(last.blank), "blank area"),
         ])
         addCurves(rows, to: &page)
