@@ -133,6 +133,14 @@ public struct TileFrame: RandomAccessCollection, Sendable, CustomStringConvertib
     public internal(set) var leftOutTileCount = 0
     /// Drawn area of the viewport in screen pixels; computed only if a tile is missing.
     package let coverage: Coverage
+    /// How sharply the frame shows the screen. `nil` if nothing is on it, or if the renderer lists the needed tiles itself,
+    /// whose area on the screen is unknown.
+    ///
+    /// ``TileView/statistics`` has the shares over time.
+    public var shares: ScreenShares? {
+        guard viewport != nil else { return nil }
+        return coverage.missingTiles > 0 ? ScreenShares(coverage) : contents.tiles.isEmpty ? nil : .whole
+    }
 
     init(contents: FrameContents, hold: LeaseHold?, missingTileCount: Int, coverage: Coverage) {
         self.contents = contents

@@ -26,7 +26,5 @@ extension TileLayer {
     }
 
     /// Prefetches since the layer was added. `nil` once it is removed.
-    public var prefetchCounts: LayerPrefetchCounts? {
-        core.read { state in state.record(of: id).map { _ in state.pool.layers[id.index].prefetches } }
-    }
+    public var prefetchCounts: LayerPrefetchCounts? { statistics?.prefetches }
 }

@@ -28,6 +28,11 @@ public struct TileLayer: Hashable, Sendable {
     /// World and levels of the layer: their sizes, resolutions and tiles. `nil` once the layer is removed.
     public var pyramid: TilePyramid? { core.read { $0.record(of: id)?.pyramid } }
 
+    /// Demands, loads and memory of the layer since it was added. `nil` once it is removed.
+    public var statistics: TileLayerStatistics? {
+        core.read { state in state.record(of: id).map { _ in TileLayerStatistics(of: state.pool.layers[id.index]) } }
+    }
+
     /// Invalidates tiles that have changed at their source.
     ///
     /// Pixels of loads that began earlier are discarded. The old pixels are drawn, marked stale, until new ones arrive.

@@ -144,6 +144,9 @@ public final class TileView: Sendable {
     /// It is then 0, unless there is no room to list all of them.
     public var shortfall: ByteCount { .bytes(core.read { $0.views[id]?.model.shortfallBytes } ?? 0) }
 
+    /// Demands of the view, and what its frames showed, since its creation.
+    public var statistics: TileViewStatistics { core.read { $0.views[id]?.statistics } ?? TileViewStatistics() }
+
     /// Waits of missed tiles that have become drawable since the last call, in nanoseconds.
     package func takeWaits() -> [Int64] {
         core.perform { state in

@@ -69,6 +69,9 @@ public func tileCacheFrameGetInfo(
         fields.late_count = frame.late.count
         fields.coarsened_layer_count = frame.coarsened.count
         fields.left_out_tile_count = frame.leftOutTileCount
+        let shares = frame.shares
+        (fields.sharp, fields.fallback) = (shares?.sharp ?? .nan, shares?.fallback ?? .nan)
+        (fields.blank, fields.deficit) = (shares?.blank ?? .nan, shares?.deficit ?? .nan)
         try write(fields, to: info, "info")
     }
 }

@@ -143,7 +143,7 @@ static const c_check_entry checks[] = {
     {"shares", check_shares},               {"synthesis", check_synthesis},
     {"pressure", check_pressure},           {"watchdog", check_watchdog},
     {"store options", check_store_options}, {"profiles", check_profiles},
-    {"geometry", check_geometry},
+    {"geometry", check_geometry},         {"statistics of parts", check_parts},
 #ifndef CHECKS_CORE_ONLY
     {"source layers", check_source_layers}, {"source addresses", check_source_addresses},
     {"store addresses", check_store_addresses}, {"stores", check_stores},

@@ -85,6 +85,8 @@ import TileSourcesC
         same(tilecache_pixels_keep_encoded, tileCachePixelsKeepEncoded)
         same(tilecache_request_release, tileCacheRequestRelease)
         same(tilecache_get_statistics, tileCacheGetStatistics)
+        same(tilecache_view_get_statistics, tileCacheViewGetStatistics)
+        same(tilecache_get_layer_statistics, tileCacheGetLayerStatistics)
         same(tilecache_describe_statistics, tileCacheDescribeStatistics)
         same(tilecache_freshness_init, tileCacheFreshnessInit)
         same(tilecache_pixels_get_cached, tileCachePixelsGetCached)

@@ -200,8 +200,8 @@ import Testing
         let lines = try paths.filter { $0.hasSuffix(".swift") }.flatMap { try Self.lines(of: $0).map(Self.code) }
         let declarations = lines.filter { $0.contains(#/^ *(@\w+ )*public (?!import)/#) }
         let types = #/public (final |indirect )?(actor|class|enum|protocol|struct|typealias) /#
-        #expect(declarations.count <= 522)
-        #expect(declarations.count { $0.contains(types) } <= 80)
+        #expect(declarations.count <= 579)
+        #expect(declarations.count { $0.contains(types) } <= 82)
     }
 
     /// A function is at most 60 lines, without empty ones.

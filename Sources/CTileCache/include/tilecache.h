@@ -1278,6 +1278,13 @@ typedef struct tilecache_frame_info {
      *  level at most 1024 tiles are needed, or as many as the screen takes at half of their size if these are more: those
      *  around its middle. A pyramid's `contents` avoids it. Tiles for which there is no memory count too. */
     size_t left_out_tile_count;
+    /** Shares of the layers' area on the screen, 0 to 1, whose sum is 1: drawn from exact tiles, from coarser or finer
+     *  ones in place of missing tiles, not at all. What is absent at the source counts as sharp. NaN if nothing is on the
+     *  screen, or after tilecache_view_update_needed(). */
+    double sharp, fallback, blank;
+    /** Mean number of levels by which a pixel is drawn too coarse; a blank one counts as the number of levels. NaN as the
+     *  shares. */
+    double deficit;
 } tilecache_frame_info;
 
 /**
@@ -1838,6 +1845,54 @@ typedef struct tilecache_statistics {
     int64_t revalidations_started, revalidations_unchanged, revalidations_changed, revalidations_unanswered,
         revalidations_in_flight;
 } tilecache_statistics;
+
+/** Statistics of one view since its creation: counters, which only grow. Rates and shares as in tilecache_statistics. */
+typedef struct tilecache_view_statistics {
+    size_t struct_size;
+    /** The view's part of the demands of tilecache_statistics. */
+    int64_t pan_demands, pan_decoded_hits, pan_compressed_hits, pan_late, pan_missed;
+    int64_t zoom_demands, zoom_decoded_hits, zoom_compressed_hits, zoom_late, zoom_missed;
+    /** Hits over demands. */
+    double hit_rate;
+    /** Frames; of those, busy ones, that moved or lacked a tile (the first one counts only if it lacked one), and those
+     *  that lacked a needed tile. */
+    int64_t frames, busy_frames, incomplete_frames;
+    /** Screen pixels of the busy frames, for each layer: drawn sharply, drawn from fallbacks, not drawn, as in
+     *  tilecache_frame_info. Differences of two readings give the shares of the time in between. */
+    double sharp_pixels, fallback_pixels, blank_pixels;
+    /** Those pixels times the levels by which they were drawn too coarse. */
+    double deficit_pixels;
+    /** Shares of those pixels and the mean deficit; the figures of `cachebench replay`, which counts the same frames. */
+    double sharp, fallback, blank, deficit;
+} tilecache_view_statistics;
+
+/** Reads the statistics of a view. Set `statistics->struct_size` first. */
+TILECACHE_API tilecache_status tilecache_view_get_statistics(
+    const tilecache_view *view, tilecache_view_statistics *statistics);
+
+/** Statistics of one layer since it was added: counters, which only grow, and current sizes. */
+typedef struct tilecache_layer_statistics {
+    size_t struct_size;
+    /** The layer's part of the demands of tilecache_statistics. */
+    int64_t pan_demands, pan_decoded_hits, pan_compressed_hits, pan_late, pan_missed;
+    int64_t zoom_demands, zoom_decoded_hits, zoom_compressed_hits, zoom_late, zoom_missed;
+    /** Hits over demands; NaN if there are none. */
+    double hit_rate;
+    /** The layer's part of the loads of tilecache_statistics. */
+    int64_t loads_started, loads_finished, loads_absent, loads_failed, loads_postponed, loads_cancelled, loads_outdated,
+        loads_refused, loads_retried, loads_drawn, loads_unseen;
+    /** Decoded bytes of finished loads. */
+    int64_t loaded_bytes;
+    /** Bytes in use now for decoded tiles (loads in flight included) and for compressed tiles. */
+    int64_t decoded_bytes, compressed_bytes;
+} tilecache_layer_statistics;
+
+/**
+ * Reads the statistics of a layer. Set `statistics->struct_size` first. tilecache_get_prefetch_counts() has its
+ * prefetches.
+ */
+TILECACHE_API tilecache_status tilecache_get_layer_statistics(
+    const tilecache_cache *cache, tilecache_layer layer, tilecache_layer_statistics *statistics);
 
 /** Reads the statistics of a cache, all at one moment. Set `statistics->struct_size` first. */
 TILECACHE_API tilecache_status tilecache_get_statistics(const tilecache_cache *cache, tilecache_statistics *statistics);

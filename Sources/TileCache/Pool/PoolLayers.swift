@@ -56,6 +56,10 @@ struct PoolLayer: Sendable {
     private(set) var meter: PrefetchMeter?
     /// What was loaded ahead of need.
     var prefetches = LayerPrefetchCounts()
+    /// Demands of views, and loads.
+    var pan = TileCacheStatistics.DemandCounts()
+    var zoom = TileCacheStatistics.DemandCounts()
+    var loads = TileCacheStatistics.LoadCounts()
     /// Whether it was removed: nothing of it is loaded.
     fileprivate(set) var isRemoved = false
     /// Whether nothing of it is left: its index is free.

@@ -198,8 +198,8 @@ extension PoolState {
         setHistory(planned, of: number)
         // A tile that lands is not evicted before a plan has valued it.
         if planned.reason.isExtra || planned.reason == .fallback { setValue(.greatestFiniteMagnitude, of: number) }
-        if load.isRevalidation { counters.revalidations.started += 1 } else { counters.loads.started += 1 }
-        if !load.isRevalidation, table[number].attempts > 0 { counters.loads.retried += 1 }
+        if load.isRevalidation { counters.revalidations.started += 1 } else { count(number) { $0.started += 1 } }
+        if !load.isRevalidation, table[number].attempts > 0 { count(number) { $0.retried += 1 } }
         if planned.reason.isPrefetch { notePrefetch(planned.key, asksSource: !planned.isNear, now: now) }
         notePeaks()
         return ticket
@@ -225,7 +225,7 @@ extension PoolState {
         ledger.noteHeld(-load.heldBytes)
 
         let isOutdated = load.isOutdated
-        if isOutdated, !load.isRevalidation { counters.loads.outdated += 1 }
+        if isOutdated, !load.isRevalidation { count(number) { $0.outdated += 1 } }
         if load.isRevalidation { count(revalidation: result, isOutdated: isOutdated) }
         if result == .pixels, !isOutdated {
             land(load, in: number, now: now)
@@ -271,9 +271,12 @@ extension PoolState {
         let kept = isExchange ? table[number].flags.intersection([.pinned, .seen, .prefetched]) : .pinned
         if hadPixels { detachPixels(of: number, cause: isExchange ? nil : .replaced) }
         if !isExchange {
-            if load.isRevalidation { counters.loads.started += 1 }
-            counters.loads.finished += 1
-            counters.loads.byteTotal += tileBytes(of: table[number].key)
+            let bytes = tileBytes(of: table[number].key)
+            count(number) {
+                if load.isRevalidation { $0.started += 1 }
+                $0.finished += 1
+                $0.byteTotal += bytes
+            }
         }
         if load.encoded != .none { counters.tiers.encodedPayloads += 1 }
         let stamp = table.nextStamp()
@@ -327,7 +330,7 @@ extension PoolState {
         case .pixels: break
         case .unchanged: renew(number)
         case .absent:
-            if !load.isRevalidation { counters.loads.absent += 1 }
+            if !load.isRevalidation { count(number) { $0.absent += 1 } }
             if table[number].residency.isResident { detachPixels(of: number, cause: .replaced) }
             change(number) {
                 $0.flags.subtract(.remembered)
@@ -335,7 +338,7 @@ extension PoolState {
                 $0.flags.insert(.absent)
             }
         case .failed(let isPermanent, let retryAfter):
-            if !load.isRevalidation { counters.loads.failed += 1 }
+            if !load.isRevalidation { count(number) { $0.failed += 1 } }
             let retryAt = backOff(number, first: configuration.retryDelay, atLeast: retryAfter ?? 0, now: now)
             change(number) {
                 $0.flags.insert(.failed)
@@ -343,7 +346,7 @@ extension PoolState {
                 $0.retryAt = isPermanent ? .max : retryAt
             }
         case .postponed(let wait):
-            if !load.isRevalidation { counters.loads.postponed += 1 }
+            if !load.isRevalidation { count(number) { $0.postponed += 1 } }
             let retryAt = later(now, by: max(wait, PoolConfiguration.leastPause))
             change(number) {
                 $0.flags.insert(.failed)
@@ -351,7 +354,7 @@ extension PoolState {
                 $0.retryAt = retryAt
             }
         case .cancelled:
-            if !load.isRevalidation { counters.loads.cancelled += 1 }
+            if !load.isRevalidation { count(number) { $0.cancelled += 1 } }
         case .refused: noteRefusal(of: load, in: number, now: now)
         }
     }
@@ -359,7 +362,7 @@ extension PoolState {
     /// Counts a load that did not land: never drawn, and as a prefetch by its result.
     private mutating func noteNotLanded(_ load: Load, _ result: LoadResult) {
         guard !load.isRevalidation else { return }
-        if load.isOutdated || result == .refused || result == .cancelled { counters.loads.unseen += 1 }
+        if load.isOutdated || result == .refused || result == .cancelled { count(load.entry) { $0.unseen += 1 } }
         // A late prefetch counts as late only.
         guard !load.isDemand, !load.wasLate else { return }
         switch result {

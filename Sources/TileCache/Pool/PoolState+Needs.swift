@@ -82,6 +82,7 @@ extension PoolState {
         split.noteDemands(counts.total)
         if needs.hasBegun {
             if level == needs.level { pan = pan + counts } else { zoom = zoom + counts }
+            if let layer = tiles.first?.layer { note(counts, isPan: level == needs.level, ofLayer: layer) }
         }
         noteDemands(newDemands)
         needs.tiles = tiles
@@ -97,6 +98,11 @@ extension PoolState {
     private mutating func noteChange() {
         noteNeeds()
         noteDemand()
+    }
+
+    /// Counts demands of a view for their layer.
+    private mutating func note(_ counts: TileCacheStatistics.DemandCounts, isPan: Bool, ofLayer layer: Int) {
+        layers.change(layer) { if isPan { $0.pan = $0.pan + counts } else { $0.zoom = $0.zoom + counts } }
     }
 
     private mutating func noteIndices(of needs: borrowing ViewNeeds) {

@@ -110,7 +110,7 @@ extension PoolState {
     /// Records that a tile's load was refused memory.
     mutating func noteRefusal(of load: Load, in number: EntryID, now: Int64) {
         counters.refusals += 1
-        if !load.isRevalidation { counters.loads.refused += 1 }
+        if !load.isRevalidation { count(number) { $0.refused += 1 } }
         // Memory is available again as soon as other loads end, sooner than a server recovers.
         let retryAt = backOff(number, first: max(configuration.retryDelay / 5, 1), now: now)
         change(number) {

@@ -214,7 +214,7 @@ extension PoolState {
     /// Counts a load whose pixels are removed without having been drawn.
     mutating func noteUnseen(_ number: EntryID) {
         guard !table[number].flags.contains(.seen) else { return }
-        counters.loads.unseen += 1
+        count(number) { $0.unseen += 1 }
         if table[number].flags.contains(.prefetched) { counters.prefetches.wasted += 1 }
     }
 

@@ -248,6 +248,12 @@ struct PoolState: ~Copyable {
         table.relist(number, layers)
     }
 
+    /// Counts something of a tile's load, for the cache and for the tile's layer.
+    mutating func count(_ number: EntryID, _ change: (inout TileCacheStatistics.LoadCounts) -> Void) {
+        change(&counters.loads)
+        layers.change(table[number].key.layer) { change(&$0.loads) }
+    }
+
     /// Moves a decoded tile to the front, not as drawn.
     mutating func touchForUse(_ number: EntryID) { table.touch(number, layers) }
 
@@ -255,7 +261,7 @@ struct PoolState: ~Copyable {
     mutating func touch(_ number: EntryID, now: Int64) {
         table.note(number) { $0.lastUse = now }
         if table.markSeen(number) {
-            counters.loads.drawn += 1
+            count(number) { $0.drawn += 1 }
             if table[number].flags.contains(.prefetched) {
                 counters.prefetches.useful += 1
                 let bytes = tileBytes(of: table[number].key)

@@ -1,3 +1,12 @@
+extension TileLayerStatistics {
+    /// Creates the figures of a layer.
+    init(of layer: PoolLayer) {
+        self.init()
+        (pan, zoom, loads, prefetches) = (layer.pan, layer.zoom, layer.loads, layer.prefetches)
+        (decoded, compressed) = (.bytes(layer.slotBytes), .bytes(layer.blockBytes))
+    }
+}
+
 /// Figures of the pool, and their invariants.
 extension TileCacheStatistics {
     /// Creates the figures of a pool.

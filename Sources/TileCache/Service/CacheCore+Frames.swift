@@ -82,6 +82,7 @@ extension CacheCore {
             missingTileCount: coverage.missingTiles,
             coverage: coverage
         )
+        view.noteFrame(coverage)
         frame.viewport = view.model.viewport
         frame.selection = view.model.baseSelection
         // By index: an element of a loop would be a copy, whose references are counted.

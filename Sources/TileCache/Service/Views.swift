@@ -18,10 +18,39 @@ struct ViewRecord: Sendable {
     /// Ended waits since they were last read, in nanoseconds; at most a few thousand.
     var waits: [Int64] = []
     var refusedViewports = 0
+    /// What its frames showed, without demands.
+    private var shown = TileViewStatistics()
+    /// Movements of the view before its last frame.
+    private var countedMoves = 0
     /// Time when diagnostics were last read.
     var diagnosedAt: Int64?
     /// Expected rectangle of the newest plan, for diagnostics.
     var expectedRectangle: PixelRect?
+
+    init(serial: Int, model: ViewModel, callbackQueue: DispatchQueue? = nil) {
+        (self.serial, self.model, self.callbackQueue) = (serial, model, callbackQueue)
+    }
+
+    /// Demands, and what the frames showed.
+    var statistics: TileViewStatistics {
+        var figures = shown
+        (figures.pan, figures.zoom) = (model.pan, model.zoom)
+        return figures
+    }
+
+    /// Counts a frame of the last viewport.
+    mutating func noteFrame(_ coverage: Coverage) {
+        // One access for each layer: copies of its lists count references.
+        var drawn = 0
+        var hasOwnList = false
+        for index in model.layers.indices {
+            if !model.layers[index].needs.tiles.isEmpty { drawn += 1 }
+            hasOwnList = hasOwnList || model.layers[index].hasOwnList
+        }
+        let pixels = hasOwnList ? 0 : model.viewport.map { $0.width * $0.height * Double(drawn) } ?? 0
+        shown.note(coverage, pixels: pixels, hasMoved: model.moveCount != countedMoves)
+        countedMoves = model.moveCount
+    }
 }
 
 /// Views of a cache by index, and the figures of all of them.

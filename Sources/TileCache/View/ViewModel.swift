@@ -15,6 +15,8 @@ struct ViewModel: Sendable {
     var zoom = TileCacheStatistics.DemandCounts()
     /// Whether the last update changed the visible area.
     var hasMoved = false
+    /// Number of updates that changed the visible area.
+    private(set) var moveCount = 0
     /// Time of the last update that changed the visible area.
     private var lastMoved: Int64 = 0
     /// Movement since the update before.
@@ -106,7 +108,7 @@ struct ViewModel: Sendable {
         guard newViewport.isDrawable else { return false }
         endRest()
         hasMoved = newViewport != viewport || layers.contains { $0.hasOwnList }
-        if hasMoved { lastMoved = now }
+        if hasMoved { noteMove(at: now) }
         step = viewport.map { FrameStep(from: $0, to: newViewport) } ?? FrameStep()
         guard hasMoved || layers.contains(where: { !$0.needs.hasBegun }) else {
             for index in layers.indices { layers[index].observe(newViewport, now: time) }
@@ -270,7 +272,12 @@ struct ViewModel: Sendable {
                 former.needs.tiles == layers[index].needs.tiles && former.importance == layers[index].importance
             hasMoved = hasMoved || !former.hasOwnList || !isSame
         }
-        if hasMoved { lastMoved = now }
+        if hasMoved { noteMove(at: now) }
+    }
+
+    private mutating func noteMove(at now: Int64) {
+        lastMoved = now
+        moveCount += 1
     }
 
     /// Leaves out needed tiles without memory: they are neither drawn nor waited for, but reported.

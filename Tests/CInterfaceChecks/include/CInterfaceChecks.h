@@ -19,6 +19,7 @@ const char *check_configuration(void);
 const char *check_layers(void);
 const char *check_pyramids(void);
 const char *check_geometry(void);
+const char *check_parts(void);
 const char *check_frames(void);
 const char *check_textures(void);
 const char *check_outcomes(void);
