@@ -87,19 +87,14 @@ public struct TileCacheStatistics: Sendable, Hashable, CustomStringConvertible {
     ///
     /// Loads that were refused memory are retried, and are named only beside a shortfall.
     public var description: String {
-        func percent(_ rate: Double?) -> String {
-            guard let rate else { return "none" }
-            let tenths = Int((rate * 1000).rounded())
-            return "\(tenths / 10).\(tenths % 10) %"
-        }
         let troubles = [
             (loads.failed, "failed"), (loads.postponed, "put off"), (loads.absent, "absent"),
             (memory.shortfall.bytes > 0 ? loads.refused : 0, "refused memory"), (loads.retried, "retried"),
         ]
         let list = troubles.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
         return shortfall + (list.isEmpty ? "" : "loads: \(list); ")
-            + "hit rate \(percent(hitRate)) (pan \(percent(pan.hitRate)), zoom \(percent(zoom.hitRate))), "
-            + "\(memory.used) of \(memory.limit), waste \(percent(waste))"
+            + "hit rate \(Wording.percent(hitRate)) (pan \(Wording.percent(pan.hitRate)), "
+            + "zoom \(Wording.percent(zoom.hitRate))), \(memory.used) of \(memory.limit), waste \(Wording.percent(waste))"
     }
 
     private var shortfall: String {
