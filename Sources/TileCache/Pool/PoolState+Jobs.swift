@@ -241,7 +241,7 @@ extension PoolState {
             }
             // What the plan has left out because it was being loaded, or what takes its place.
             let isLost = answer == .cancelled || result.isUnavailable
-            let isWanted = table[number].isKept || isPlanned(table[number].key, for: .fallback, .ancestor, .asked)
+            let isWanted = table[number].isKept || isPlanned(table[number].key, for: .fallback, .ancestor)
             if isOutdated || (isLost && isWanted) { noteDemand() }
             noteNotLanded(load, result)
             forgetIfIdle(number)

@@ -15,9 +15,9 @@ struct MotionEstimate: Sendable {
     static let leastHeading = 8.0
     /// Pixels of panning after which a zoom is over.
     static let panAfterZoom = 40.0
-    /// Way of pans, in widths and heights of the view together, after which a view stays on its level: at first; more for
-    /// each zoom that follows a pan; and the maximum. People who zoom between pans do so again. A page that was zoomed once
-    /// to be read tells nothing of that.
+    /// Way of a pan, in widths and heights of the view together, after which a view stays on its level: at first; more for
+    /// each zoom that follows a pan, less the way of that pan; and the maximum. People who zoom between pans do so again.
+    /// A page that was zoomed once to be read tells nothing of that.
     static let settling = (first: 0.5, perZoom: 4.0, most: 16.0)
     /// Change of scale within a frame that restarts the measurement.
     static let zoomStep = 1.2
@@ -47,6 +47,8 @@ struct MotionEstimate: Sendable {
     private var patience = settling.first
     /// Width and height of the view together, in screen pixels.
     private var extent = Double.infinity
+    /// Whether the view was panned at one scale since its level changed: fingers that pinch move too.
+    private var isPan = false
     private var lastZoom = 0
 
     /// Velocity of the centre, in pixels a second.
@@ -119,12 +121,13 @@ struct MotionEstimate: Sendable {
                 }
                 sample.x = viewport.center.x
             } else {
+                isPan = isPan || (scale == last.scale && way != WorldPoint(x: 0, y: 0))
                 turn(by: followsZoom ? Self.panned(way, scaledBy: scale / last.scale, size) : way)
             }
             if newLevel != level {
                 lastZoom = newLevel > level ? 1 : -1
                 zoom.noteLevel(offset: fixedPoint, isGradual: followsZoom && !isZoom && scale != last.scale)
-                endPan()
+                endPan(byZoom: scale != last.scale)
             } else if panned > Self.panAfterZoom {
                 zoom.forgetOffset()
             }
@@ -163,12 +166,14 @@ struct MotionEstimate: Sendable {
         return WorldPoint(x: rest(way.x, size.x), y: rest(way.y, size.y))
     }
 
-    /// The level changes: if the view was panned before, it is likely to be zoomed again after a pan.
-    private mutating func endPan() {
-        if panned > Self.panAfterZoom {
+    /// The level changes: a view that is zoomed after a pan is likely to be zoomed after the next one too.
+    ///
+    /// - Parameter byZoom: Whether the scale changes. A level may change by a bias or for lack of room.
+    private mutating func endPan(byZoom: Bool) {
+        if byZoom, isPan, panned > Self.panAfterZoom {
             patience = min(max(patience - panned / extent, 0) + Self.settling.perZoom, Self.settling.most)
         }
-        panned = 0
+        (panned, isPan) = (0, false)
     }
 
     private mutating func turn(by way: WorldPoint) {

@@ -72,6 +72,7 @@ struct Planner: Sendable {
             case .prefetch: plan.appendGuesses(late, areMerged: views.reduce(0) { $0 + $1.snapshot.layers.count } > 1)
             }
         }
+        assert(rest.isEmpty, "tiles that are wanted by themselves come by rank")
         plan.divide()
         return plan
     }

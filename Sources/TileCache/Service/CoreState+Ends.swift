@@ -23,8 +23,14 @@ extension CoreState {
         let isOutdated = pool.loads[ticket] == nil
         pool.finishLoad(ticket.load, result, now: now, validity: validity)
         synthesis.noteEnd(of: ticket.load)
-        // One whose source could not try, or that was cancelled before it was asked for, stays.
-        if !isOutdated, !result.isPutOff, let asked = interests.asked(for: ticket.key) { drop(asked) }
+        if !isOutdated, let asked = interests.asked(for: ticket.key) {
+            if !result.isPutOff {
+                drop(asked)
+            } else if result == .cancelled, !interests.needsSource(asked) {
+                // Cancelled before it was asked for. For the ceilings, it waits until they allow its source.
+                pool.noteDemand()
+            }
+        }
         if result == .pixels || result == .unchanged || result == .absent { noteReady(ticket.key) }
         if !isStale { settleFetches(of: ticket.key) }
     }

@@ -41,7 +41,7 @@ extension CacheCore {
     /// Prefetches tiles once.
     func prefetch(_ tiles: [TileCoordinate], of layer: LayerID) {
         guard let pyramid = read({ $0.record(of: layer)?.pyramid }) else { return }
-        tiles.lazy.filter { pyramid.hasTile($0) }.forEachPart(of: Interests.maximumCount) { some in
+        tiles.lazy.filter { pyramid.hasTile($0) }.forEachPart(of: PoolState.stepsAtOnce) { some in
             perform { $0.ask(for: some, of: layer) }
         }
     }

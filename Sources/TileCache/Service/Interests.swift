@@ -103,6 +103,9 @@ struct Interests: Sendable {
     /// Notes whether a tile to prefetch once waits for its source. Its near entry is then not read for each plan.
     mutating func note(_ id: InterestID, needsSource: Bool) { pending[id]?.needsSource = needsSource }
 
+    /// Whether a tile to prefetch once waits for its source.
+    func needsSource(_ id: InterestID) -> Bool { pending[id]?.needsSource ?? false }
+
     /// Tiles of a layer's pending requests.
     func requestedTiles(ofLayer layer: Int) -> Set<TileKey> {
         Set(pending.values.lazy.filter { $0.isRequest && $0.key.layer == layer }.map(\.key))

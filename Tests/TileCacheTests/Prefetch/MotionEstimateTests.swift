@@ -134,6 +134,36 @@ import Testing
         #expect(motion.zoomContext == .settled)
     }
 
+    /// Neither a level that changes at one scale nor fingers that move while they pinch are zooms after a pan.
+    @Test func onlyZoomsAfterPansAreRemembered() {
+        var motion = MotionEstimate()
+        var viewport = TileViewport(center: WorldPoint(x: 5000, y: 5000), width: 800, height: 600, scale: 0.3)
+        func show(level: Int) {
+            motion.observe(
+                viewport,
+                box: viewport.uprightRectangle,
+                level: level,
+                time: motion.time + 0.1,
+                period: 0
+            )
+        }
+        for round in 0..<4 {
+            show(level: 9 + round % 2)
+            Self.scroll(&motion, &viewport, way: 0.1)
+        }
+        Self.scroll(&motion, &viewport, way: 0.45)
+        #expect(motion.zoomContext == .settled)
+        // Each level of the pinch begins after the fingers have moved by 80 pixels, twice what counts as a pan.
+        motion = MotionEstimate()
+        Self.zoomed(&motion, octaves: 3, frames: 60, about: WorldPoint(x: 0, y: 0), drift: 4)
+        viewport.scale = 2.4
+        Self.scroll(&motion, &viewport, way: 0)
+        Self.scroll(&motion, &viewport, way: 0.4)
+        #expect(motion.zoomContext == .inwardThenPanned)
+        Self.scroll(&motion, &viewport, way: 0.15)
+        #expect(motion.zoomContext == .settled)
+    }
+
     /// The more zooms follow pans, the longer a view is not settled, up to 16 of its widths and heights together.
     @Test func zoomsBetweenPansAreRemembered() {
         var motion = MotionEstimate()

@@ -153,9 +153,11 @@ import Testing
         run.layer.prefetch([run.scene.tile(0)])
         run.scene.run()
         let reads = store.gets
-        // Another plan.
-        run.layer.prefetch([])
+        // It waits without another plan, which would count it again.
+        #expect(run.layer.prefetchCounts?.heldBack == 1)
+        run.scene.cache.core.perform { $0.pool.noteDemand() }
         run.scene.run()
+        #expect(run.layer.prefetchCounts?.heldBack == 2)
         #expect(origin.loads.count == 2 && store.gets == reads)
         #expect(run.scene.scheduler.reaches { run.scene.resident(0..<1, of: run.layer) == 1 })
         #expect(origin.loads.count == 3 && run.layer.prefetchCounts?.requests == 2)
