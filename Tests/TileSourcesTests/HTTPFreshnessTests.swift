@@ -166,11 +166,14 @@ import Testing
         #expect(stored.state(at: Self.now + 12) == .stale && stored.state(at: Self.now + 13) == .expired)
     }
 
-    /// An answer that must not be stored is never usable. No clock makes it so, and no validator renews it.
-    @Test func whatMustNotBeStoredIsNeverUsable() {
+    /// An answer that must not be stored has its lifetime in memory. What stores are told of it is never usable: no clock
+    /// makes it so, and no validator renews it.
+    @Test func whatMustNotBeStoredHasALifetimeInMemory() {
         let stored = freshness("Cache-Control: no-store, max-age=100").stored(entityTag: "\"a\"", lastModified: "b")
-        #expect(!stored.hasValidator)
-        for now in [0, 1, Self.now, Self.now + 50, .max] as [Int64] { #expect(stored.state(at: now) == .expired) }
+        #expect(!stored.isStorable && stored.hasValidator && stored.expires == Self.now + 100)
+        let told = TileStoreFreshness.notStored
+        #expect(!told.isStorable && !told.hasValidator)
+        for now in [0, 1, Self.now, Self.now + 50, .max] as [Int64] { #expect(told.state(at: now) == .expired) }
         let kept = freshness("Cache-Control: max-age=100").stored(entityTag: "\"a\"", lastModified: "b")
         #expect(kept.entityTag == "\"a\"" && kept.lastModified == "b" && kept.stored == Self.now)
     }

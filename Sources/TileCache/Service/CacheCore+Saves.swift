@@ -27,10 +27,11 @@ extension CacheCore {
     ) {
         let tile = save.key.coordinate
         let now = configuration.wallClock()
-        let freshness = save.freshness ?? TileStoreFreshness(stored: now)
+        let stated = save.freshness ?? TileStoreFreshness(stored: now)
+        let freshness = stated.isStorable ? stated : .notStored
         // An entry that no look-up can use replaces an older one, and has none of the bytes: an answer that must not be
         // kept.
-        let isUseless = freshness == .notStored || freshness.isUseless(at: now)
+        let isUseless = freshness.isUseless(at: now)
         let entry = TileStoreEntry(
             key: tiers.key(of: tile),
             shape: tiers.shape(of: tile),
@@ -152,7 +153,7 @@ extension CoreState {
         // What waits of an earlier load would be stored with its freshness, and with the pixels of this one.
         let waiting = saves.isEmpty ? 0 : changeSaves { $0.forgetAll(of: key) }
         if values.hasHoles { pool.mark(key, .holes) }
-        let hasLanded = pool.hasLanded(key, result) || values.freshness == .notStored
+        let hasLanded = pool.hasLanded(key, result) || values.freshness?.isStorable == false
         // A tile made of others has neither expiry nor generation of its own. One with holes may be made whole later.
         guard hasLanded, !record.makes(key.level) || (!values.hasHoles && tiers.keepsMadeTiles) else {
             if waiting != 0 { effects.lostSaves.append(tiers.lose(key.coordinate, for: waiting)) }
@@ -169,7 +170,7 @@ extension CoreState {
             freshness: values.freshness,
             epoch: notes.epoch
         )
-        if values.freshness == .notStored {
+        if values.freshness?.isStorable == false {
             // It replaces older entries: that cannot wait for room in the queue, nor until the tile is drawn.
             var save = undrawn
             save.takers |= takers.now

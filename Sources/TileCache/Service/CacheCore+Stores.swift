@@ -54,7 +54,7 @@ extension CacheCore {
         if let tiers = layer.tiers {
             let key = tiers.key(of: ticket.key.coordinate)
             for (index, store) in tiers.stores.enumerated() {
-                if renewed == .notStored {
+                if !renewed.isStorable {
                     if store.presence(of: key) != .absent { store.remove([key]) }
                 } else if values.sameIn >> UInt32(index) & 1 == 1 {
                     // Entries that were not read may have other bytes, which the source has not confirmed.
@@ -97,7 +97,7 @@ extension CacheCore {
         }
         // The entry has gone since: the next attempt requests all of it.
         guard let result else { return .failed(isPermanent: false, retryAfter: 0) }
-        if renewed == .notStored {
+        if !renewed.isStorable {
             // Without room to draw it, the next attempt needs it.
             let key = tiers.key(of: tile)
             // A shared store that cannot confirm a removal removes the whole data set: only if it may have the tile.

@@ -16,9 +16,9 @@ public struct TileStoreFreshness: Hashable, Sendable {
     /// Largest number of UTF-8 bytes of a validator that is kept. A longer one is dropped, and so is an empty one.
     package static let longestValidator = 512
 
-    /// Freshness of a tile that must not be stored, as after `no-store` of HTTP. The tile is drawn once, and stored
-    /// entries are removed.
-    public static let notStored = TileStoreFreshness(stored: 0, expires: 0, usableUntil: 0)
+    /// Freshness of a tile that must not be stored, and of whose validity nothing is known. Stored entries are removed,
+    /// and in memory the tile is valid for ever.
+    public static let notStored = TileStoreFreshness(stored: 0, expires: 0, usableUntil: 0, isStorable: false)
 
     /// Seconds by which a stored time may be ahead of the clock. A clock that is further behind has jumped.
     package static let clockTolerance: Int64 = 60
@@ -34,6 +34,9 @@ public struct TileStoreFreshness: Hashable, Sendable {
     public var entityTag: String?
     /// Validator of HTTP: `Last-Modified`, as the server sent it.
     public var lastModified: String?
+    /// Whether stores may keep the tile. If they may not, as after `no-store` of HTTP, stored entries are removed, and the
+    /// other fields say until when the tile is valid in memory.
+    public var isStorable: Bool
 
     /// Creates a freshness.
     ///
@@ -43,18 +46,21 @@ public struct TileStoreFreshness: Hashable, Sendable {
     ///   - usableUntil: Seconds since 1970. Default: `expires`.
     ///   - entityTag: `ETag`. Default: none.
     ///   - lastModified: `Last-Modified`. Default: none.
+    ///   - isStorable: Whether stores may keep the tile. Default: true.
     public init(
         stored: Int64,
         expires: Int64? = nil,
         usableUntil: Int64? = nil,
         entityTag: String? = nil,
-        lastModified: String? = nil
+        lastModified: String? = nil,
+        isStorable: Bool = true
     ) {
         self.stored = stored
         self.expires = expires
         self.usableUntil = usableUntil
         self.entityTag = entityTag
         self.lastModified = lastModified
+        self.isStorable = isStorable
     }
 
     /// Whether no look-up at or after a time can use an entry.

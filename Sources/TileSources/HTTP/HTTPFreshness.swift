@@ -96,15 +96,15 @@ struct HTTPFreshness: Equatable {
         usableUntil = min(usableUntil, end.addingClamped(stale))
     }
 
-    /// The form that stores keep.
+    /// The form that a tile and stores keep.
     func stored(entityTag: String? = nil, lastModified: String? = nil) -> TileStoreFreshness {
-        guard isStorable else { return .notStored }
-        return TileStoreFreshness(
+        TileStoreFreshness(
             stored: received,
             expires: expires,
             usableUntil: usableUntil,
             entityTag: entityTag,
-            lastModified: lastModified
+            lastModified: lastModified,
+            isStorable: isStorable
         )
     }
 }

@@ -13,6 +13,7 @@ import Testing
     private final class Server: BlockingTileSource, TileSource, @unchecked Sendable {
         // Used by one thread only.
         var lifetime: Int64 = 3
+        var isStorable = true
         var tag: String? = "a"
         var colour: UInt32 = 7
         var isAbsent = false
@@ -30,7 +31,12 @@ import Testing
         ) throws -> (isUnchanged: Bool, TileStoreFreshness) {
             requests.append((tile, wall(), cached?.entityTag))
             if let fails { throw fails }
-            let freshness = TileStoreFreshness(stored: wall(), expires: wall() + lifetime, entityTag: tag)
+            let freshness = TileStoreFreshness(
+                stored: wall(),
+                expires: wall() + lifetime,
+                entityTag: tag,
+                isStorable: isStorable
+            )
             guard let tag, cached?.entityTag == tag else { return (false, freshness) }
             confirmed += 1
             return (true, freshness)
@@ -118,9 +124,12 @@ import Testing
         var figures: TileCacheStatistics { scene.cache.statistics }
     }
 
-    /// At rest each tile on the screen is asked for when it expires, and nothing else is.
-    @Test(arguments: [true, false]) func tilesOnTheScreenAreRevalidated(isBlocking: Bool) throws {
+    /// At rest each tile on the screen is asked for when it expires, and nothing else is. Whether stores may keep it does
+    /// not matter.
+    @Test(arguments: [true, false], [true, false])
+    func tilesOnTheScreenAreRevalidated(isBlocking: Bool, isStorable: Bool) throws {
         let scene = try Scene(isBlocking: isBlocking)
+        scene.server.isStorable = isStorable
         scene.need(0..<4)
         #expect(scene.server.requests.count == 4 && scene.drawn == ["7", "7", "7", "7"])
         let identities = scene.view.frame().map(\.tile.identity)

@@ -109,24 +109,27 @@ import Testing
     }
 
     /// A tile that must not be stored is never stored. The answer may have bytes or confirm older ones.
-    @Test func whatMustNotBeStoredLeavesNothingInAStore() throws {
+    @Test(arguments: [
+        .notStored, TileStoreFreshness(stored: 1_000_000, expires: 9_000_000, entityTag: "a", isStorable: false),
+    ])
+    func whatMustNotBeStoredLeavesNothingInAStore(notStored: TileStoreFreshness) throws {
         let store = MemoryStore()
         let (origin, clock) = (Origin(), Clock())
-        origin.freshness = .notStored
+        origin.freshness = notStored
         try Run([store], origin, clock: clock).need(0..<1)
         #expect(store.count == 0 && store.puts == 0)
         origin.freshness = TileStoreFreshness(stored: 1_000_000, expires: 1_000_001, entityTag: "a")
         try Run([store], origin, clock: clock).need(0..<1)
         #expect(store.count == 1)
         clock.seconds = 1_000_002
-        origin.confirms = .notStored
+        origin.confirms = notStored
         let run = try Run([store], origin, clock: clock)
         run.need(0..<1)
         #expect(run.drawn.map(\.colour) == [7] && store.count == 0 && store.renewals == 0)
         // A store that cannot tell whether it has an entry gets one without bytes, which look-ups ignore.
         store.knowsAbsences = false
         origin.confirms = nil
-        origin.freshness = .notStored
+        origin.freshness = notStored
         try Run([store], origin, clock: clock).need(0..<1)
         #expect(store.puts(of: .absent) == 1 && origin.loads.count == 4)
         try Run([store], origin, clock: clock).need(0..<1)
