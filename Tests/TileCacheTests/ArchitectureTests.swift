@@ -186,7 +186,7 @@ import Testing
         let lines = try files.flatMap { try Self.lines(of: $0).map(Self.code) }
         // One place decides, and these change what is wanted.
         #expect(lines.count { $0.contains("planning.queue()") } == 1)
-        #expect(lines.count { $0.contains("oteDemand(") && !$0.contains("func ") } <= 17)
+        #expect(lines.count { $0.contains("oteDemand(") && !$0.contains("func ") } <= 18)
         #expect(lines.count { $0.contains("unmet.rank") } <= 1)
         // What takes several steps in the pool is one question to it.
         #expect(lines.count { $0.contains("state.pool.") } <= 41)
@@ -200,7 +200,7 @@ import Testing
         let lines = try paths.filter { $0.hasSuffix(".swift") }.flatMap { try Self.lines(of: $0).map(Self.code) }
         let declarations = lines.filter { $0.contains(#/^ *(@\w+ )*public (?!import)/#) }
         let types = #/public (final |indirect )?(actor|class|enum|protocol|struct|typealias) /#
-        #expect(declarations.count <= 579)
+        #expect(declarations.count <= 580)
         #expect(declarations.count { $0.contains(types) } <= 82)
     }
 

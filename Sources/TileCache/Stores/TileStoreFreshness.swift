@@ -35,7 +35,7 @@ public struct TileStoreFreshness: Hashable, Sendable {
     /// Validator of HTTP: `Last-Modified`, as the server sent it.
     public var lastModified: String?
     /// Whether stores may keep the tile. If they may not, as after `no-store` of HTTP, stored entries are removed, and the
-    /// other fields say until when the tile is valid in memory.
+    /// other fields say until when the tile is valid in memory. No entry of a store has this field.
     public var isStorable: Bool
 
     /// Creates a freshness.

@@ -151,7 +151,7 @@ import Testing
             show(level: 9 + round % 2)
             Self.scroll(&motion, &viewport, way: 0.1)
         }
-        Self.scroll(&motion, &viewport, way: 0.45)
+        Self.scroll(&motion, &viewport, way: 0.5)
         #expect(motion.zoomContext == .settled)
         // Each level of the pinch begins after the fingers have moved by 80 pixels, twice what counts as a pan.
         motion = MotionEstimate()
