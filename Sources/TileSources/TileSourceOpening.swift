@@ -27,6 +27,14 @@ public final class TileSourceOpening: Sendable {
 
     package init() {}
 
+    /// Whether the opening that runs on this thread must not wait for anything any more.
+    static var isInterrupted: Bool { current?.isInterrupted ?? false }
+
+    private var isInterrupted: Bool { state.withLock { $0.isInterrupted } }
+
+    /// What an interrupted opening ends with.
+    static let interruption = "it was cancelled"
+
     /// Opens on another thread, once. A thread for each: servers may take a minute to answer.
     ///
     /// - Parameter noteCancellation: Called in place of the handler after a cancellation, also one before this call.
@@ -50,7 +58,10 @@ public final class TileSourceOpening: Sendable {
     private func run(_ open: (_ isWanted: () -> Bool) throws(TileSourceError) -> any PyramidTileSource) {
         let result = Self.$current.withValue(self) { () -> Result<any PyramidTileSource, TileSourceError> in
             do throws(TileSourceError) {
-                return .success(try open { !self.state.withLock { $0.isInterrupted } })
+                let source = try open { !self.isInterrupted }
+                // Some sources open without an answer that is only of use, for example with a usual size of tiles.
+                guard !isInterrupted else { throw TileSourceError(source.name, Self.interruption) }
+                return .success(source)
             } catch {
                 return .failure(error)
             }
@@ -62,12 +73,12 @@ public final class TileSourceOpening: Sendable {
         handler?(result)
     }
 
-    /// Cancels the opening: the handler is not called. Does not wait for a call that has begun.
+    /// Cancels the opening: unless it has ended, the handler is not called. Does not wait for the handler.
     ///
-    /// The thread then stops to wait for servers and to cut images. What it has opened is closed.
+    /// The thread then stops waiting for servers and cutting images. What it has opened is closed.
     ///
-    /// - Returns: Whether that kept the handler from being called. `false` if the call has begun, or after an earlier
-    ///   cancellation.
+    /// - Returns: Whether that kept the handler from being called. `false` if the opening has ended, whose handler may
+    ///   begin after this returns, or after an earlier cancellation.
     @discardableResult public func cancel() -> Bool {
         let (handler, note) = state.withLock { state in
             defer { (state.handler, state.noteCancellation) = (nil, nil) }
@@ -79,7 +90,7 @@ public final class TileSourceOpening: Sendable {
         return handler != nil
     }
 
-    /// Stops to wait for servers and to cut images: the handler receives an error soon, unless the source is open.
+    /// Stops waiting for servers and cutting images: the handler receives an error soon, unless its call has begun.
     package func interrupt() {
         let wake = state.withLock { state in
             state.isInterrupted = true

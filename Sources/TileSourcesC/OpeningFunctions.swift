@@ -37,32 +37,47 @@ public func tileCacheOpenSourceLayer(
         let new = try NewSourceLayer(address, options)
         try handle.record.checkIsRunning()
         let callback = OpeningCallback(function: function, context: CallbackContext(context, destroy: destroy))
-        opening.pointee = makeHandle(begin(new, for: handle, callback))
+        let begun = TileSourceOpening()
+        // The function reads the handle, perhaps before this returns.
+        opening.pointee = makeHandle(begun)
+        begin(
+            begun,
+            for: handle.record,
+            add: { source throws(Failure) in try new.add(source, to: handle) },
+            then: callback.call
+        ) { isWanted throws(TileSourceError) in
+            try new.open { _ in isWanted() }
+        }
     }
 }
 
-private func begin(
-    _ new: NewSourceLayer,
-    for handle: CacheHandle,
-    _ callback: OpeningCallback
-) -> TileSourceOpening {
-    let opening = TileSourceOpening()
-    let number = handle.record.atShutdown { [weak opening] in opening?.interrupt() }
+/// Begins an opening whose source becomes a layer, and which a shutdown of the cache ends.
+///
+/// - Parameters:
+///   - add: Adds the layer.
+///   - end: Receives the status and the layer, -1 for none. Not called after a cancellation.
+func begin(
+    _ opening: TileSourceOpening,
+    for record: CacheRecord,
+    add: @escaping @Sendable (any PyramidTileSource) throws(Failure) -> tilecache_layer,
+    then end: @escaping @Sendable (tilecache_status, tilecache_layer) -> Void,
+    _ open: @escaping @Sendable (_ isWanted: () -> Bool) throws(TileSourceError) -> any PyramidTileSource
+) {
+    let number = record.atShutdown { [weak opening] in opening?.interrupt() }
     opening.begin(
         then: { result in
-            handle.record.forgetEnding(number)
+            record.forgetEnding(number)
             var layer: tilecache_layer = -1
             let status = attempt { () throws(Failure) in
                 // An opening that the shutdown has ended fails for that reason.
-                try handle.record.checkIsRunning()
-                layer = try new.add(try opened { () throws(TileSourceError) in try result.get() }, to: handle)
+                try record.checkIsRunning()
+                layer = try add(try opened { () throws(TileSourceError) in try result.get() })
             }
-            callback.call(status, layer)
+            end(status, layer)
         },
-        noteCancellation: { handle.record.forgetEnding(number) },
-        { isWanted throws(TileSourceError) in try new.open { _ in isWanted() } }
+        noteCancellation: { record.forgetEnding(number) },
+        open
     )
-    return opening
 }
 
 /// See `tilecache_sources.h`.

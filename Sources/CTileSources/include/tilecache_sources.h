@@ -96,8 +96,8 @@ typedef void (*tilecache_opening_function)(void *context, tilecache_status statu
  * @param function called once, on the opening's thread, perhaps before this returns, unless the opening is cancelled. It
  *        may use and release the opening, and may use the cache unless the cache is destroyed.
  * @param destroy called with context when function has been called or never will be.
- * @param opening receives the handle, to be released with tilecache_opening_release() once the function was called, or
- *        to cancel it.
+ * @param opening receives the handle before function may be called, so that function can read it there. To be released
+ *        with tilecache_opening_release() once function was called, or to cancel the opening.
  * @return What can be told without opening anything: TILECACHE_ERROR_INVALID_SOURCE for an address without a known form,
  *         and TILECACHE_ERROR_INVALID_ARGUMENT, as tilecache_add_source_layer(). TILECACHE_ERROR_SHUT_DOWN.
  */
@@ -111,15 +111,17 @@ TILECACHE_API tilecache_status tilecache_open_source_layer(
     tilecache_opening **opening);
 
 /**
- * Cancels an opening: its function does not begin afterwards, and no layer is added. Does not wait for a call that has
- * begun. The opening's thread stops to wait for servers and to cut an image, and closes what it has opened.
+ * Cancels an opening that has not ended. Its thread stops waiting for servers and cutting an image, and closes what it
+ * has opened. Does not wait for that thread.
  *
- * @param is_cancelled receives whether that kept the function from being called: false if the call has begun, on
- *        whatever thread, or if the opening was cancelled before. May be NULL.
+ * @param is_cancelled receives whether the opening was cancelled: then its function is not called, and no layer is
+ *        added. False if the opening has ended, or was cancelled before. One that has ended may still add its layer and
+ *        call its function, on its own thread, after this returns. May be NULL.
  */
 TILECACHE_API tilecache_status tilecache_opening_cancel(tilecache_opening *opening, int32_t *is_cancelled);
 
-/** Cancels an opening, if it has not ended, and releases the handle. */
+/** Cancels an opening as tilecache_opening_cancel(), and releases the handle. An opening that has ended calls its
+ *  function all the same, perhaps after this returns: the context is in use until its destroy is called. */
 TILECACHE_API void tilecache_opening_release(tilecache_opening *opening);
 
 /**

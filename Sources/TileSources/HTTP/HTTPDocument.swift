@@ -12,6 +12,8 @@ final class HTTPDocument: HTTPJob {
 
     /// Fetches a document and waits, with the engine's retries and time-outs.
     static func get(_ address: String, limit: Int, _ engine: HTTPEngine) throws(TileSourceError) -> [UInt8] {
+        // An opening that was cancelled sends no request.
+        guard !TileSourceOpening.isInterrupted else { throw TileSourceError(address, TileSourceOpening.interruption) }
         let document = HTTPDocument(address, limit: limit)
         engine.add(document)
         switch document.answer.wait(orInterrupted: cancelled) {
@@ -44,6 +46,6 @@ final class HTTPDocument: HTTPJob {
     func cancel() { answer.set(Self.cancelled) }
 
     private static let cancelled = Result<[UInt8], TileLoadFailure>.failure(
-        TileLoadFailure(.connection, "it was cancelled")
+        TileLoadFailure(.connection, TileSourceOpening.interruption)
     )
 }

@@ -223,18 +223,18 @@ final class ByteRangeReader: Sendable {
         switch answer.wait(orInterrupted: .cancelled) {
         case .bytes(let bytes): return bytes
         case .failed(_, let failure): throw TileSourceError(name, failure)
-        case .cancelled: throw TileSourceError(name, "it was cancelled")
+        case .cancelled: throw TileSourceError(name, TileSourceOpening.interruption)
         }
     }
 }
 
-/// A value that a thread waits for; it is set once.
+/// A value that a thread waits for. The first one that is set stays.
 final class Awaited<Value: Sendable>: Sendable {
     private let value = Lock<Value?>(nil)
     private let isThere = DispatchSemaphore(value: 0)
 
     func set(_ value: Value) {
-        self.value.withLock { $0 = value }
+        self.value.withLock { $0 = $0 ?? value }
         isThere.signal()
     }
 
