@@ -168,9 +168,15 @@ public final class TileView: Sendable {
 extension TileView {
     /// Resident tiles that the view may draw soon, not leased, the most valuable first.
     ///
-    /// - Parameter version: Of the list that the caller has; `nil` is returned if it has not changed.
-    package func upcoming(limit: Int, unless version: FrameVersion?) -> (FrameVersion, [UpcomingTile])? {
-        core.upcoming(ofView: id, limit: limit, unless: version)
+    /// - Parameters:
+    ///   - layers: Layers whose tiles are listed. Default: `nil`, all.
+    ///   - version: Of the list of these layers that the caller has; `nil` is returned if it has not changed.
+    package func upcoming(
+        limit: Int,
+        of layers: Set<LayerID>? = nil,
+        unless version: FrameVersion?
+    ) -> (FrameVersion, [UpcomingTile])? {
+        core.upcoming(ofView: id, limit: limit, of: layers, unless: version)
     }
 
     /// Leases decoded tiles of the view's cache, each alone. `nil` for those that have gone since.

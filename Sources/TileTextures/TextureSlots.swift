@@ -28,6 +28,8 @@ public struct TextureSlots: Sendable {
     /// Tiles that may be drawn soon, as of a plan.
     private var upcoming: [UpcomingTile] = []
     private var upcomingVersion: FrameVersion?
+    /// Layers that are listed there; `nil` for all of the view.
+    private var upcomingLayers: Set<LayerID>?
 
     /// Layers whose tiles get slots. Default: `nil`, all with the slots' pixel format.
     ///
@@ -55,16 +57,12 @@ public struct TextureSlots: Sendable {
     ///   - frame: The frame to draw.
     ///   - view: Its view, for tiles to upload ahead. Default: `nil`, none.
     public mutating func update(_ frame: TileFrame, of view: TileView? = nil) -> TextureFrame {
-        if let view, let (version, tiles) = view.upcoming(limit: Self.upcomingTiles, unless: upcomingVersion) {
-            (upcomingVersion, upcoming) = (version, tiles)
-        } else if view == nil {
-            (upcomingVersion, upcoming) = (nil, [])
-        }
         var screen = TextureScreen(
             layers: frame.layers.filter { $0.format == core.options.format && layers?.contains($0.id) ?? true },
             viewport: frame.viewport,
             selection: frame.selection
         )
+        listUpcoming(of: view, screen.layers.count < frame.layers.count ? Set(screen.layers.map(\.id)) : nil)
         let places = Dictionary(screen.layers.enumerated().map { ($1.id, $0) }) { first, _ in first }
         let leased = takePlacements(of: frame, places, in: &screen)
         for tile in upcoming {
@@ -141,6 +139,15 @@ public struct TextureSlots: Sendable {
     public var statistics: TextureStatistics { core.statistics }
 
     // MARK: - Frames
+
+    /// Brings the list of tiles to upload ahead up to date. Other layers' tiles take no place in it.
+    private mutating func listUpcoming(of view: TileView?, _ layers: Set<LayerID>?) {
+        guard let view else { return (upcomingVersion, upcoming) = (nil, []) }
+        if layers != upcomingLayers { (upcomingVersion, upcomingLayers) = (nil, layers) }
+        guard let (version, tiles) = view.upcoming(limit: Self.upcomingTiles, of: layers, unless: upcomingVersion)
+        else { return }
+        (upcomingVersion, upcoming) = (version, tiles)
+    }
 
     /// Adds what a frame draws, and the needed tiles that it lacks. Returns the leased tiles.
     private func takePlacements(

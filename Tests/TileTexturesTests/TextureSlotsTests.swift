@@ -189,6 +189,41 @@ import Testing
         #expect(view.levelBias(of: overlay.id) == 0)
     }
 
+    /// A list of 64 tiles to upload ahead has no place for those of layers with other slots, here 81 of a map or more.
+    @Test func layersHaveTilesAheadOfTheirOwn() throws {
+        let cache = try TileCache(byteLimit: .mebibytes(64))
+        defer { cache.shutdown() }
+        let source = Numbers()
+        let world = try TilePyramid.powerOfTwo(worldWidth: 4096, worldHeight: 4096, tileSize: 64)
+        let map = try cache.addLayer(source, pyramid: world.keepingFinestLevels(2))
+        let overlay = try cache.addLayer(
+            source,
+            pyramid: .powerOfTwo(worldWidth: 4096, worldHeight: 4096, tileSize: 128)
+        )
+        try map.pin(levels: 0...0)
+        try overlay.pin(levels: 0...0)
+        let view = cache.makeView(layers: [map, overlay])
+        var options = TextureScene.options(slots: 400)
+        (options.width, options.height, options.uploadBytes) = (128, 128, .mebibytes(64))
+        var slots = try TextureSlots(options)
+        slots.layers = [overlay.id]
+        var ahead: Set<TileCoordinate> = []
+        for _ in 0..<2000 where !ahead.contains(tile(0, 0, 0)) {
+            let frame = try Self.sharpFrame(view, TextureScene.viewport(2048, 2048, 1100, 1100))
+            for upload in slots.update(frame, of: view).uploads where upload.isAhead {
+                #expect(upload.tile.identity.layer == overlay.id)
+                ahead.insert(upload.tile.identity.tile)
+            }
+            usleep(1000)
+        }
+        #expect(ahead.contains(tile(0, 0, 0)))
+        // The set of layers is part of what is asked for: the list is another one at once.
+        slots.layers = [map.id]
+        let frame = try Self.sharpFrame(view, TextureScene.viewport(2048, 2048, 1100, 1100))
+        let uploads = slots.update(frame, of: view).uploads
+        #expect(uploads.allSatisfy { $0.tile.identity.layer == map.id } && uploads.contains(where: \.isAhead))
+    }
+
     /// The coarsest tile over the screen comes first, then what the plan values. A lease is of the same pixels.
     @Test func expectedTilesCanBeLeased() throws {
         let (cache, layer, view, _) = try Self.setUp()

@@ -7,7 +7,12 @@ extension CacheCore {
     }
 
     /// Resident tiles that a view may draw soon. `nil` if they are those of the given version.
-    func upcoming(ofView id: Int, limit: Int, unless version: FrameVersion?) -> (FrameVersion, [UpcomingTile])? {
+    func upcoming(
+        ofView id: Int,
+        limit: Int,
+        of layers: Set<LayerID>?,
+        unless version: FrameVersion?
+    ) -> (FrameVersion, [UpcomingTile])? {
         guard !isForked else { return nil }
         return read { state in
             guard !state.isShutDown, let view = state.views[id] else { return nil }
@@ -15,7 +20,7 @@ extension CacheCore {
             let plan = UInt64(queue.epoch) << 32 | UInt64(queue.valued.count)
             let now = FrameVersion(needs: view.model.needsVersion, pool: plan)
             guard now != version else { return nil }
-            return (now, view.model.upcoming(limit: limit, in: state.pool, drawsCompressed: false))
+            return (now, view.model.upcoming(limit: limit, of: layers, in: state.pool, drawsCompressed: false))
         }
     }
 

@@ -68,8 +68,16 @@ extension ViewModel {
     ///
     /// Before them come the coarsest resident ancestors of needed tiles, which cover the most. Needed tiles are left
     /// out.
-    func upcoming(limit: Int, in pool: borrowing PoolState, drawsCompressed: Bool) -> [UpcomingTile] {
+    ///
+    /// - Parameter chosen: Layers whose tiles are listed. Default: `nil`, all.
+    func upcoming(
+        limit: Int,
+        of chosen: Set<LayerID>? = nil,
+        in pool: borrowing PoolState,
+        drawsCompressed: Bool
+    ) -> [UpcomingTile] {
         var tiles: [UpcomingTile] = []
+        let layers = layers.filter { chosen?.contains($0.id) ?? true }
         for layer in layers {
             layer.appendOverviews(to: &tiles, limit: limit, in: pool, drawsCompressed: drawsCompressed)
         }
