@@ -66,7 +66,9 @@ public func tileCacheViewportGetScreenPoint(
         try checkIsFinite(worldX, worldY, "world_x and world_y")
         guard let x else { throw .isNull("x") }
         guard let y else { throw .isNull("y") }
-        (x.pointee, y.pointee) = place.screen(of: WorldPoint(x: worldX, y: worldY))
+        let position = place.screen(of: WorldPoint(x: worldX, y: worldY))
+        try checkIsFinite(position.x, position.y, "x and y on the screen")
+        (x.pointee, y.pointee) = position
     }
 }
 
@@ -84,6 +86,7 @@ public func tileCacheViewportGetWorldPoint(
         guard let worldX else { throw .isNull("world_x") }
         guard let worldY else { throw .isNull("world_y") }
         let point = place.world(at: (x, y))
+        try checkIsFinite(point.x, point.y, "x and y in the world")
         (worldX.pointee, worldY.pointee) = (point.x, point.y)
     }
 }

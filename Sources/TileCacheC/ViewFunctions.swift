@@ -296,6 +296,19 @@ public func tileCacheViewSetLayerLevelBias(
 }
 
 /// See `tilecache.h`.
+@c(tilecache_view_get_layer_level_bias)
+public func tileCacheViewGetLayerLevelBias(
+    _ view: OpaquePointer?,
+    _ layer: tilecache_layer,
+    _ octaves: UnsafeMutablePointer<Double>?
+) -> tilecache_status {
+    attempt(on: try viewHandle(view)) { handle throws(Failure) in
+        guard let octaves else { throw .isNull("octaves") }
+        octaves.pointee = handle.view.levelBias(of: try handle.record.layer(layer).id)
+    }
+}
+
+/// See `tilecache.h`.
 @c(tilecache_view_frame)
 public func tileCacheViewFrame(
     _ view: OpaquePointer?,

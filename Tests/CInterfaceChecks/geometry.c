@@ -126,6 +126,16 @@ static const char *check_points(void) {
     EXPECT_ARGUMENT(tilecache_viewport_get_screen_point(&viewport, 0, 0, NULL, &y));
     EXPECT_ARGUMENT(tilecache_viewport_get_world_point(&viewport, 0, 0, &x, NULL));
     EXPECT_ARGUMENT(tilecache_viewport_get_world_point(&viewport, NAN, 0, &x, &y));
+    /* Results beyond the numbers that there are, of a drawable view. */
+    viewport.scale = 1e-300;
+    x = y = 7;
+    EXPECT_OK(tilecache_viewport_get_screen_point(&viewport, 1e300, 0, &x, &y));
+    x = y = 7;
+    EXPECT_ARGUMENT(tilecache_viewport_get_world_point(&viewport, 1e300, 0, &x, &y));
+    EXPECT(x == 7 && y == 7 && strstr(tilecache_last_error(), "x and y in the world must be finite") != NULL);
+    viewport.scale = 1e300;
+    EXPECT_ARGUMENT(tilecache_viewport_get_screen_point(&viewport, 1e300, 0, &x, &y));
+    EXPECT(x == 7 && y == 7 && strstr(tilecache_last_error(), "x and y on the screen must be finite") != NULL);
     viewport.scale = 0;
     EXPECT_ARGUMENT(tilecache_viewport_get_world_point(&viewport, 0, 0, &x, &y));
     EXPECT_ARGUMENT(tilecache_viewport_get_screen_point(&viewport, 0, 0, &x, &y));

@@ -184,6 +184,12 @@ const char *check_textures(void) {
     EXPECT_ARGUMENT(tilecache_view_set_layer_level_bias(scene.view, 99, 2));
     EXPECT_ARGUMENT(tilecache_view_set_layer_level_bias(scene.view, scene.layer, 8.5));
     EXPECT_ARGUMENT(tilecache_view_set_layer_level_bias(scene.view, scene.layer, NAN));
+    EXPECT_OK(tilecache_view_get_layer_level_bias(scene.view, scene.layer, &octaves));
+    EXPECT(octaves == 2);
+    EXPECT_ARGUMENT(tilecache_view_get_layer_level_bias(scene.view, 99, &octaves));
+    EXPECT_ARGUMENT(tilecache_view_get_layer_level_bias(scene.view, scene.layer, NULL));
+    EXPECT_OK(tilecache_view_get_level_bias(scene.view, &octaves));
+    EXPECT(octaves == 1);
     frame = draw_until_sharp(&scene, 2, 6, 2);
     EXPECT(frame != NULL);
     EXPECT_OK(tilecache_frame_get_placements(frame, sizeof *placements, &placements, &count));

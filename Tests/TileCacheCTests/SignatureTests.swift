@@ -113,6 +113,7 @@ import TileSourcesC
         same(tilecache_view_set_level_bias, tileCacheViewSetLevelBias)
         same(tilecache_view_get_level_bias, tileCacheViewGetLevelBias)
         same(tilecache_view_set_layer_level_bias, tileCacheViewSetLayerLevelBias)
+        same(tilecache_view_get_layer_level_bias, tileCacheViewGetLayerLevelBias)
         same(tilecache_lease_get_memory, tileCacheLeaseGetMemory)
         same(tilecache_texture_options_init, tileCacheTextureOptionsInit)
         same(tilecache_texture_slots_create, tileCacheTextureSlotsCreate)

@@ -806,8 +806,8 @@ typedef struct tilecache_layer_info {
 /**
  * Reads the world of a layer, whoever has added it. Set `info->struct_size` first.
  *
- * The whole world is in a viewport with its middle as the centre and a scale of the smaller quotient of screen and world
- * size.
+ * The whole world is in a viewport with the world's middle as its centre and a scale of the smaller quotient of screen
+ * and world size.
  */
 TILECACHE_API tilecache_status tilecache_get_layer_info(
     const tilecache_cache *cache, tilecache_layer layer, tilecache_layer_info *info);
@@ -829,8 +829,8 @@ typedef struct tilecache_level_info {
     int64_t border;
     /** Number of columns and rows; the last ones may be cut. */
     int64_t columns, rows;
-    /** World pixels a side that one pixel covers; 1 at full resolution. At a scale, a view without a bias draws the
-     *  coarsest level whose product of this and the scale is 1 or less; the finest, if there is none. */
+    /** World pixels a side that one pixel covers; 1 at full resolution. At a scale, a view without bias and hysteresis
+     *  draws the coarsest level whose product of this and the scale is 1 or less; the finest, if there is none. */
     double world_pixels_per_pixel;
     /** World coordinates of the top left corner of tile (0, 0). */
     double origin_x, origin_y;
@@ -1031,7 +1031,8 @@ TILECACHE_API tilecache_status tilecache_viewport_init(tilecache_viewport *viewp
  *
  * @param world_x, world_y in world pixels; on a wrapping world, in the copy whose position is wanted.
  * @param x, y receive screen pixels from the top left corner of the screen.
- * @return TILECACHE_ERROR_INVALID_ARGUMENT for a viewport that cannot be drawn, or a point that is not finite.
+ * @return TILECACHE_ERROR_INVALID_ARGUMENT for a viewport that cannot be drawn, and for a point or a result that is not
+ *         finite.
  */
 TILECACHE_API tilecache_status tilecache_viewport_get_screen_point(
     const tilecache_viewport *viewport, double world_x, double world_y, double *x, double *y);
@@ -1205,10 +1206,18 @@ TILECACHE_API tilecache_status tilecache_view_get_level_bias(const tilecache_vie
  * coarser. Ends when the view does not show the layer any more.
  *
  * @param layer ignored if the view does not show it.
- * @return TILECACHE_ERROR_INVALID_ARGUMENT for a layer of another cache.
+ * @return TILECACHE_ERROR_INVALID_ARGUMENT for a layer of another cache or one that was removed, and other octaves.
  */
 TILECACHE_API tilecache_status tilecache_view_set_layer_level_bias(
     tilecache_view *view, tilecache_layer layer, double octaves);
+
+/**
+ * Reads the octaves of one layer's own bias; 0 for a layer that the view does not show.
+ *
+ * @return TILECACHE_ERROR_INVALID_ARGUMENT for a layer of another cache or one that was removed.
+ */
+TILECACHE_API tilecache_status tilecache_view_get_layer_level_bias(
+    const tilecache_view *view, tilecache_layer layer, double *octaves);
 
 /* ---------------------------------------------------------------------------------------------------------- Frames */
 
