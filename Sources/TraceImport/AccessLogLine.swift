@@ -22,7 +22,7 @@ struct AccessLogLine {
         guard let client = before.count >= 3 ? before[before.count - 3] : before.first ?? after.first,
             client.first != UInt8(ascii: "\"")
         else { return nil }
-        self.client = String(decoding: client.prefix(Self.mostText), as: UTF8.self)
+        self.client = String(decoding: client, as: UTF8.self)
 
         let quoted = Self.quoted(line)
         let request = quoted.firstIndex { Self.request($0) != nil }
@@ -33,11 +33,8 @@ struct AccessLogLine {
         (self.method, self.path) = (method, path)
         let rest = quoted[(request + 1)...]
         let name = rest.dropFirst().first ?? rest.first ?? line[..<0]
-        agent = String(decoding: name.prefix(Self.mostText), as: UTF8.self)
+        agent = String(decoding: name, as: UTF8.self)
     }
-
-    /// Bytes of an address and of a user agent that count: thousands of them are kept.
-    private static let mostText = 300
 
     /// Words in the names of programs that are no person's view, in small letters.
     private static let robots = [

@@ -8,6 +8,8 @@ import TileCache
 package struct Importer {
     /// Sessions that are handed on; the others are counted.
     package static let mostSessions = 1000
+    /// Bytes of an address and of a user agent that count: thousands of them are kept.
+    private static let mostText = 300
 
     package private(set) var counts = ImportCounts()
     private let pause: Int64
@@ -113,6 +115,7 @@ package struct Importer {
                 agent: String
             ) throws {
                 guard let tile = Self.tile(method, path, &counts) else { return }
+                let (client, agent) = (Self.clipped(client), Self.clipped(agent))
                 guard !isRobot(agent) else { return counts.omit(.robots) }
                 try importer.clients.add(
                     LoggedTile(time: time, zoom: tile.zoom, x: tile.x, y: tile.y),
@@ -127,8 +130,9 @@ package struct Importer {
             while let line = try Self.nextLine(reader, &counts) {
                 lines += 1
                 if lines & 0xFFFF == 0, !reached(reader.partRead) { return }
-                if line.first == UInt8(ascii: "#"), let named = NamedFieldsLog(line) {
-                    fields = named
+                if NamedFieldsLog.isDirective(line) {
+                    // Without a field that is needed, what follows is in other columns than before.
+                    if NamedFieldsLog.namesFields(line) { fields = NamedFieldsLog(line) }
                     continue
                 }
                 counts.entries += 1
@@ -143,6 +147,10 @@ package struct Importer {
                 }
             }
         }
+    }
+
+    private static func clipped(_ text: String) -> String {
+        text.utf8.count <= mostText ? text : String(decoding: text.utf8.prefix(mostText), as: UTF8.self)
     }
 
     private mutating func readHAR(_ reader: LineReader) throws {

@@ -15,9 +15,17 @@ struct NamedFieldsLog {
     /// Lines of the same second follow each other.
     private var last: (text: String, time: Int64?) = ("", nil)
 
+    /// Whether a line is a directive, such as `#Version: 1.0`, and no request.
+    static func isDirective(_ line: UnsafeRawBufferPointer) -> Bool {
+        guard line.first == UInt8(ascii: "#"), let end = line.firstIndex(of: UInt8(ascii: ":")) else { return false }
+        return end > 1 && line[1..<end].allSatisfy { 65...90 ~= $0 & ~32 || $0 == UInt8(ascii: "-") }
+    }
+
+    static func namesFields(_ line: UnsafeRawBufferPointer) -> Bool { line.starts(with: "#Fields:".utf8) }
+
     /// `nil` if the line names no such fields.
     init?(_ line: UnsafeRawBufferPointer) {
-        guard line.starts(with: "#Fields:".utf8) else { return nil }
+        guard Self.namesFields(line) else { return nil }
         let text = String(decoding: line, as: UTF8.self).dropFirst(8)
         let names = text.split(whereSeparator: \.isWhitespace).map { $0.lowercased() }
         func field(_ name: String) -> Int? { names.firstIndex(of: name) }

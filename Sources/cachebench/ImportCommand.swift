@@ -54,11 +54,14 @@ struct ImportCommand: ParsableCommand {
 
     func run() throws {
         try Failure.reported {
+            let newFolders = missingFolders()
             let names = try prepareFolder()
+            var number = 0
+            // Only empty ones go.
+            defer { if number == 0 { for folder in newFolders { rmdir(folder) } } }
             Interruption.watch()
             let progress = Progress()
             defer { progress.end() }
-            var number = 0
             var importer = Importer(pause: pause ?? 600_000_000_000, viewport: viewport) { session in
                 number += 1
                 let digits = String(number)
@@ -89,6 +92,17 @@ struct ImportCommand: ParsableCommand {
             if Interruption.hasCome { throw Interruption.end("the traces so far were written") }
             if importer.counts.sessions == 0 { throw Failure("no session was found: nothing to replay") }
         }
+    }
+
+    /// Folders that must be made first, the innermost first.
+    private func missingFolders() -> [String] {
+        var missing: [String] = []
+        var folder = URL(fileURLWithPath: output).standardized
+        while folder.path != "/", !FileManager.default.fileExists(atPath: folder.path) {
+            missing.append(folder.path)
+            folder.deleteLastPathComponent()
+        }
+        return missing
     }
 
     /// Makes the folder; returns the beginning of the traces' paths.

@@ -67,8 +67,17 @@ struct ImportTests {
     /// A line for each file that cannot be read, and nothing else.
     @Test func missingFilesAreNamedOnce() throws {
         let folder = try Folder()
-        let outcome = try Program.run(["import", "none.log", "--output", "traces"], in: folder.url)
+        let outcome = try Program.run(["import", "none.log", "--output", "traces/new"], in: folder.url)
         #expect(outcome.code == 2 && outcome.output.isEmpty, "\(outcome.output)")
+        // Nothing is left of the folders for traces; one that was there stays.
+        func isThere(_ name: String) -> Bool {
+            FileManager.default.fileExists(atPath: folder.url.appendingPathComponent(name).path)
+        }
+        #expect(!isThere("traces"))
+        let own = folder.url.appendingPathComponent("own")
+        try FileManager.default.createDirectory(at: own, withIntermediateDirectories: false)
+        #expect(try Program.run(["import", "none.log", "--output", "own/new"], in: folder.url).code == 2)
+        #expect(isThere("own") && !isThere("own/new"))
         #expect(
             outcome.errors
                 == "cachebench: none.log: expected a file that can be read, found No such file or directory\n"
