@@ -76,6 +76,11 @@ enum Verdict: Hashable {
                 + "\(Self.roomyScreens) leave room for tiles ahead"
         case .notForeseen:
             let late = report.demands.late + report.demands.missed
+            // The tiles of the first frame are no demands.
+            if late == 0, report.demands.drawableHits == report.demands.total {
+                return "tiles come late: \(seen), for the first screen had to load; all \(count: report.demands.total) "
+                    + "demands after it were hits. What helps is a disk store; a longer replay shows the rest"
+            }
             return
                 "tiles come late: \(seen); \(percent: late, of: report.demands.total) of demands were no hits. What "
                 + "helps is more effort, more workers, or destinations in advance"

@@ -111,6 +111,24 @@ import Testing
         #expect(Verdict.notForeseen.text(report).contains("0.5 % blank; 30.0 % of demands were no hits"))
     }
 
+    /// Demands are of later frames than the first. Hits that had to be decompressed may come late too.
+    @Test func aFirstScreenThatComesLateIsNamed() throws {
+        var report = try report()
+        report.evictions["capacity"] = 0
+        report.demands.total = 1000
+        report.demands.drawableHits = 1000
+        #expect(
+            Verdict.notForeseen.text(report)
+                == "tiles come late: 90.0 % of the area was sharp, 0.5 % blank, for the first screen had to load; all "
+                + "1,000 demands after it were hits. What helps is a disk store; a longer replay shows the rest"
+        )
+        report.demands.drawableHits = 999
+        #expect(Verdict.notForeseen.text(report).contains("0.0 % of demands were no hits"))
+        report.demands.drawableHits = 1000
+        report.demands.late = 1
+        #expect(Verdict.notForeseen.text(report).contains("0.1 % of demands were no hits"))
+    }
+
     /// A result of many traces keeps the warning that counts those whose limit is too small.
     @Test func oneLineOfSeveralTraces() throws {
         let good = try report(sharp: 1, blank: 0)
