@@ -141,6 +141,23 @@ import Testing
         #expect(found.map(\.tile) == coarse && found.allSatisfy { $0.worth == .infinity })
     }
 
+    /// The limit is for the layers that were asked for: others take no place.
+    @Test func upcomingTilesAreListedByLayer() throws {
+        let small = TilePool(tiles: 16)
+        let layers = try (0...1).map { ViewLayer(id: LayerID($0), pyramid: try ServiceSetup.pyramid()) }
+        _ = small.pool.addLayer(tileBytes: TilePool.tileBytes)
+        let top = TileCoordinate(level: 0, column: 0, row: 0)
+        for layer in layers { small.load(TileKey(layer: layer.layer, top)) }
+        var view = ViewModel(layers: layers, selection: TileLevelSelection())
+        _ = view.update(ServiceSetup.viewport(100, 100), now: 0, pool: &small.pool)
+        func found(limit: Int, _ chosen: Set<LayerID>?) -> [LayerID] {
+            view.upcoming(limit: limit, of: chosen, in: small.pool, drawsCompressed: false).map(\.layer)
+        }
+        #expect(found(limit: 1, nil) == [LayerID(0)] && found(limit: 2, nil) == [LayerID(0), LayerID(1)])
+        #expect(found(limit: 1, [LayerID(1)]) == [LayerID(1)] && found(limit: 8, [LayerID(1)]) == [LayerID(1)])
+        #expect(found(limit: 8, []) == [])
+    }
+
     /// Without a coarser level the needed tiles stay, and what they would take is reported all the same.
     @Test func aShortfallOfTheCoarsestLevelIsReported() throws {
         let small = TilePool(tiles: 16)
