@@ -75,14 +75,16 @@ enum Verdict: Hashable {
             return "limit too small: \(seen); the limit holds \(Figures.decimal(screens)) screens, and "
                 + "\(Self.roomyScreens) leave room for tiles ahead"
         case .notForeseen:
-            let late = report.demands.late + report.demands.missed
+            let (late, total) = (report.demands.late + report.demands.missed, report.demands.total)
             // The tiles of the first frame are no demands.
-            if late == 0, report.demands.drawableHits == report.demands.total {
-                return "tiles come late: \(seen), for the first screen had to load; all \(count: report.demands.total) "
-                    + "demands after it were hits. What helps is a disk store; a longer replay shows the rest"
+            if late == 0, report.demands.drawableHits == total {
+                return "tiles come late: \(seen); only the first screen came late, no demand after it. What helps is a "
+                    + "disk store; a longer replay shows the rest"
             }
+            // A few are not 0.0 %.
+            let share = late * 1000 < total ? "\(count: late) of \(count: total)" : "\(percent: late, of: total) of"
             return
-                "tiles come late: \(seen); \(percent: late, of: report.demands.total) of demands were no hits. What "
+                "tiles come late: \(seen); \(share) demands were no hits. What "
                 + "helps is more effort, more workers, or destinations in advance"
         }
     }

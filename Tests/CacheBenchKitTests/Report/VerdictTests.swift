@@ -119,14 +119,16 @@ import Testing
         report.demands.drawableHits = 1000
         #expect(
             Verdict.notForeseen.text(report)
-                == "tiles come late: 90.0 % of the area was sharp, 0.5 % blank, for the first screen had to load; all "
-                + "1,000 demands after it were hits. What helps is a disk store; a longer replay shows the rest"
+                == "tiles come late: 90.0 % of the area was sharp, 0.5 % blank; only the first screen came late, no demand "
+                + "after it. What helps is a disk store; a longer replay shows the rest"
         )
         report.demands.drawableHits = 999
-        #expect(Verdict.notForeseen.text(report).contains("0.0 % of demands were no hits"))
+        #expect(Verdict.notForeseen.text(report).contains("0.5 % blank; 0 of 1,000 demands were no hits"))
         report.demands.drawableHits = 1000
         report.demands.late = 1
-        #expect(Verdict.notForeseen.text(report).contains("0.1 % of demands were no hits"))
+        #expect(Verdict.notForeseen.text(report).contains("0.5 % blank; 0.1 % of demands were no hits"))
+        report.demands.total = 1001
+        #expect(Verdict.notForeseen.text(report).contains("0.5 % blank; 1 of 1,001 demands were no hits"))
     }
 
     /// A result of many traces keeps the warning that counts those whose limit is too small.
