@@ -39,6 +39,31 @@ import Testing
         #expect(server.refused.isEmpty, "\(server.refused)")
     }
 
+    /// Headers, user and password go to the server of the address, and to no other: with the first tile, too, whose size
+    /// is looked at.
+    @Test(arguments: [false, true]) func headersGoToTheAddressOnly(isElsewhere: Bool) throws {
+        let servers = [try #require(DescribedServer()), try #require(DescribedServer())]
+        let tiles = servers[isElsewhere ? 1 : 0]
+        servers[0].add(#"{"tiles":["\#(tiles.root)/{z}/{x}/{y}.png"],"maxzoom":0}"#, at: "/tiles.json")
+        tiles.add(picture.png, at: "/0/0/0.png")
+        let address = servers[0].root.replacing("://", with: "://me:secret@") + "/tiles.json"
+        let source = try HTTPTileSource(
+            tileJSON: address,
+            http: HTTPTileOptions(headers: ["X-Key: k"])
+        )
+        #expect(source.pyramid.levels[0].tileWidth == 64)
+        _ = try compare(source, level: 0, with: picture)
+        for (index, server) in servers.enumerated() {
+            for request in server.asked {
+                let isHome = index == 0
+                #expect(request.headers["x-key"] == (isHome ? "k" : nil), "\(request.path)")
+                // Of me:secret.
+                #expect(request.headers["authorization"] == (isHome ? "Basic bWU6c2VjcmV0" : nil), "\(request.path)")
+            }
+        }
+        #expect(servers[0].asked.count == (isElsewhere ? 1 : 3) && servers[1].asked.count == (isElsewhere ? 2 : 0))
+    }
+
     /// From a file, with a size that it states: nothing is asked for when it is opened.
     @Test func aFileIsOpened() throws {
         let folder = ScratchFolder()

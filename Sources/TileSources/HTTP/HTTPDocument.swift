@@ -3,18 +3,28 @@ import TileCache
 /// A short document of a server, fetched as a whole. For example the description of a tile service.
 final class HTTPDocument: HTTPJob {
     let address: String
+    let home: String
     let limit: Int
     private let answer = Awaited<Result<[UInt8], TileLoadFailure>>()
     /// Kept and never called. If it is dropped at once, Swift 6.3's optimiser leaks the closure's weak references.
     private let handler = Lock<(@Sendable () -> Void)?>(nil)
 
-    private init(_ address: String, limit: Int) { (self.address, self.limit) = (address, limit) }
+    private init(_ address: String, home: String, limit: Int) {
+        (self.address, self.home, self.limit) = (address, home, limit)
+    }
 
     /// Fetches a document and waits, with the engine's retries and time-outs.
-    static func get(_ address: String, limit: Int, _ engine: HTTPEngine) throws(TileSourceError) -> [UInt8] {
+    ///
+    /// - Parameter home: Address whose origin gets the options' headers, user and password. Default: the document's own.
+    static func get(
+        _ address: String,
+        home: String? = nil,
+        limit: Int,
+        _ engine: HTTPEngine
+    ) throws(TileSourceError) -> [UInt8] {
         // An opening that was cancelled sends no request.
         guard !TileSourceOpening.isInterrupted else { throw TileSourceError(address, TileSourceOpening.interruption) }
-        let document = HTTPDocument(address, limit: limit)
+        let document = HTTPDocument(address, home: home ?? address, limit: limit)
         engine.add(document)
         switch document.answer.wait(orInterrupted: cancelled) {
         case .success(let bytes):

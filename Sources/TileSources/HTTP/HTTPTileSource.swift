@@ -103,9 +103,10 @@ public final class HTTPTileSource: TileSource, TileDecoder, PyramidTileSource {
                 : Files.read(address, limit: TileJSON.largestFile).required(address, "a TileJSON")
             let set = try TileJSON(bytes, address: address)
             let part = set.bounds?.part(of: set.template.choice.world ?? options.world ?? .square)
+            let (home, limit) = (isServed ? address : nil, http.largestTile.bytes)
             let size =
                 options.tileSize ?? set.tileSize
-                ?? Self.tileSize(set.template, zooms: set.zooms, part: part, limit: http.largestTile.bytes, engine)
+                ?? Self.tileSize(set.template, zooms: set.zooms, part: part, limit: limit, home: home, engine)
             var served = try TemplateTiles.served(
                 set.template,
                 as: address,
@@ -114,7 +115,7 @@ public final class HTTPTileSource: TileSource, TileDecoder, PyramidTileSource {
                 tileSize: size ?? 256,
                 options
             )
-            served.home = isServed ? address : nil
+            served.home = home
             return served
         }
     }

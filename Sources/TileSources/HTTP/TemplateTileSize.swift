@@ -35,11 +35,13 @@ extension HTTPTileSource {
     /// - Parameters:
     ///   - part: Part of the world with tiles, with both axes from 0 to 1; all of it for `nil`.
     ///   - limit: Maximum bytes of a tile.
+    ///   - home: Address whose origin gets the options' headers. Default: that of the tile.
     static func tileSize(
         _ template: TileTemplate,
         zooms: ClosedRange<Int>,
         part: PixelRect?,
         limit: Int,
+        home: String? = nil,
         _ engine: HTTPEngine
     ) -> Int? {
         let part = part ?? PixelRect(minX: 0, minY: 0, maxX: 1, maxY: 1)
@@ -53,7 +55,7 @@ extension HTTPTileSource {
                 column: middle(part.minX, part.maxX, (template.choice.world ?? .square).width << zoom),
                 row: middle(part.minY, part.maxY, 1 << zoom)
             )
-            guard let image = try? HTTPDocument.get(address, limit: limit, engine),
+            guard let image = try? HTTPDocument.get(address, home: home, limit: limit, engine),
                 case .success(let size) = TileSizeSamples.size(of: image, address)
             else { continue }
             return size
