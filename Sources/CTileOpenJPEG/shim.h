@@ -60,15 +60,106 @@ static inline size_t tile_j2k_start(const uint8_t *bytes, size_t count) {
     return count;
 }
 
-// Whether the codestream's own table of tiles is small: the decoder reserves some 6 KB for each tile before it reads one.
-static inline int tile_j2k_has_few_tiles(const uint8_t *siz) {
-    uint64_t n[8];
-    for (int i = 0; i < 8; i++) {
-        const uint8_t *at = siz + 8 + 4 * i;
-        n[i] = (uint64_t)at[0] << 24 | (uint64_t)at[1] << 16 | (uint64_t)at[2] << 8 | at[3];
+static inline uint64_t tile_j2k_number(const uint8_t *at, int count) {
+    uint64_t value = 0;
+    for (int i = 0; i < count; i++) value = value << 8 | at[i];
+    return value;
+}
+
+// What the decoder reserves for a tile of a codestream before it reads data.
+typedef struct {
+    // Size of a tile of the codestream, and components.
+    uint64_t width, height, components;
+    // The most that a header states, of one component where it is by component.
+    uint64_t layers, resolutions, precincts, bytes;
+} tile_j2k_need;
+
+// Takes levels, code-blocks and precincts of a component, as COD and COC have them. 0 if they are none.
+static inline int tile_j2k_add(tile_j2k_need *need, const uint8_t *at, size_t count, int has_precincts) {
+    if (count < 5 || at[0] > 32 || (has_precincts && count < 6u + at[0])) return 0;
+    uint64_t bytes = 0;
+    uint32_t levels = at[0], block_width = (at[1] & 15) + 2, block_height = (at[2] & 15) + 2;
+    for (uint32_t r = 0; r <= levels; r++) {
+        uint32_t sides = has_precincts ? at[5 + r] : 0xFF, half = r > 0, wide = sides & 15, high = sides >> 4;
+        if (half && (wide == 0 || high == 0)) return 0;
+        // Each at most, with the parts at both edges.
+        uint64_t width = (need->width >> (levels - r)) + 2, height = (need->height >> (levels - r)) + 2;
+        uint64_t across = (width >> wide) + 2, down = (height >> high) + 2;
+        uint32_t x = wide - half < block_width ? wide - half : block_width;
+        uint32_t y = high - half < block_height ? high - half : block_height;
+        uint64_t blocks = ((width >> (half + x)) + across) * ((height >> (half + y)) + down);
+        // OpenJPEG's structures: of a precinct with its trees, and of a block with room for ten segments.
+        bytes += (half ? 3 : 1) * (256 * across * down + 600 * blocks);
+        if (across * down > need->precincts) need->precincts = across * down;
     }
-    if (n[4] == 0 || n[5] == 0 || n[0] < n[6] || n[1] < n[7]) return 0;
-    return ((n[0] - n[6] + n[4] - 1) / n[4]) * ((n[1] - n[7] + n[5] - 1) / n[5]) <= 1024;
+    if (levels + 1 > need->resolutions) need->resolutions = levels + 1;
+    if (bytes > need->bytes) need->bytes = bytes;
+    return 1;
+}
+
+// Whether the decoder skips a marker by the length that follows it. Of others it reads two bytes after two.
+static inline int tile_j2k_has_length(uint64_t marker) {
+    return (marker >= 0xFF50 && marker <= 0xFF64) || marker == 0xFF74 || marker == 0xFF75 || marker == 0xFF77 ||
+           marker == 0xFF78 || marker == 0xFF90;
+}
+
+// Adds up what the headers of a codestream and of its parts state. 0 if they are damaged.
+static inline int tile_j2k_measure(tile_j2k_need *need, const uint8_t *bytes, size_t count) {
+    size_t part = 0;
+    for (size_t at = 2; at + 4 <= count;) {
+        uint64_t marker = tile_j2k_number(bytes + at, 2), length = tile_j2k_number(bytes + at + 2, 2);
+        const uint8_t *data = bytes + at + 4;
+        if (marker == 0xFFD9) break;
+        if (marker == 0xFF93) {
+            // The data of a part, to its end.
+            if (part <= at) return 0;
+            at = part;
+            continue;
+        }
+        if (!tile_j2k_has_length(marker)) {
+            at += 2;
+            continue;
+        }
+        if (length < 2) return 0;
+        if (length > count - at - 2) break;
+        size_t held = (size_t)length - 2;
+        if (marker == 0xFF90 && held >= 6) {
+            uint64_t size = tile_j2k_number(data + 2, 4);
+            part = size == 0 || size > count - at ? count : at + (size_t)size;
+        } else if (marker == 0xFF52) {
+            if (held < 10 || !tile_j2k_add(need, data + 5, held - 5, data[0] & 1)) return 0;
+            uint64_t layers = tile_j2k_number(data + 2, 2);
+            if (layers > need->layers) need->layers = layers;
+        } else if (marker == 0xFF53) {
+            size_t own = need->components < 257 ? 1 : 2;
+            if (held < own + 6 || !tile_j2k_add(need, data + own + 1, held - own - 1, data[own] & 1)) return 0;
+        }
+        at += 2 + (size_t)length;
+    }
+    return 1;
+}
+
+// What makes a codestream larger in memory than its tile may be; NULL if nothing does. The decoder reserves some 6 KB for
+// each tile of its own and 1 KB for each component of it, then tables of precincts, code-blocks and layers: all as the
+// headers state, before it reads data.
+static inline const char *tile_j2k_refusal(const uint8_t *bytes, size_t count, const tile_j2k_kind *kind) {
+    uint64_t n[8];
+    for (int i = 0; i < 8; i++) n[i] = tile_j2k_number(bytes + 8 + 4 * i, 4);
+    if (n[4] == 0 || n[5] == 0 || n[0] <= n[6] || n[1] <= n[7]) return "a JPEG 2000 with an extent was expected";
+    uint64_t width = n[0] - n[6], height = n[1] - n[7], components = tile_j2k_number(bytes + 40, 2);
+    // One more may be alpha that the directory does not state. It is decoded, too: OpenJPEG leaves components out only
+    // together with the transform of colours.
+    if (components > (uint64_t)kind->samples + 1) return "a JPEG 2000 with one component more than samples at most was expected";
+    uint64_t tiles = ((width + n[4] - 1) / n[4]) * ((height + n[5] - 1) / n[5]);
+    if (tiles > 1024 || tiles * components > 4096) return "at most 1024 tiles of a JPEG 2000 were expected, and 4096 with components";
+    tile_j2k_need need = {n[4] < width ? n[4] : width, n[5] < height ? n[5] : height, components, 0, 0, 0, 0};
+    // Other sizes are refused when the header has been read.
+    if (width > kind->width || height > kind->height) return NULL;
+    if (!tile_j2k_measure(&need, bytes, count)) return "whole headers of a JPEG 2000 were expected";
+    uint64_t bytes_needed = need.components * (need.bytes + 2 * (need.layers + 1) * need.resolutions * need.precincts);
+    if (bytes_needed > 16 * need.components * kind->width * kind->height + (4 << 20))
+        return "a JPEG 2000 with larger precincts and code-blocks, or fewer layers, was expected";
+    return NULL;
 }
 
 static inline uint32_t tile_j2k_clamped(int64_t value, uint32_t bits) {
@@ -129,8 +220,9 @@ static inline int tile_j2k_decode(const uint8_t *bytes, size_t count, const tile
                                   char *message, size_t room) {
     message[0] = 0;
     size_t start = tile_j2k_start(bytes, count);
-    if (start == count || !tile_j2k_has_few_tiles(bytes + start)) {
-        snprintf(message, room, start == count ? "it is no JPEG 2000" : "at most 1024 tiles of a JPEG 2000 were expected");
+    const char *refusal = start == count ? "it is no JPEG 2000" : tile_j2k_refusal(bytes + start, count - start, kind);
+    if (refusal) {
+        snprintf(message, room, "%s", refusal);
         return 0;
     }
     tile_j2k_memory memory = {bytes + start, count - start, 0, message, room};

@@ -45,6 +45,16 @@ final class ScratchMemory: Sendable {
         return nil
     }
 
+    /// Counts memory that a library takes of the system meanwhile.
+    func counting<Value, Failure>(
+        _ byteCount: Int,
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        state.withLock { $0.lentBytes += byteCount }
+        defer { state.withLock { $0.lentBytes -= byteCount } }
+        return try body()
+    }
+
     fileprivate func takeBack(_ region: MemoryRegion) {
         // What is not kept is unmapped after the lock is released.
         var gone: [MemoryRegion] = [region]

@@ -44,7 +44,12 @@ struct TIFFLayout: Sendable {
     var fillsAll: Bool { codec.fillsAll }
 
     /// Whether samples are numbers that become shades, by a range.
-    var hasRange: Bool { !isOfImages && photometric < 3 }
+    var hasRange: Bool { !isOfImages && !isYCC && photometric < 3 }
+
+    /// Memory of its own that the decoder of a tile takes: OpenJPEG decodes to numbers of 32 bits.
+    func ownBytes(_ width: Int, _ height: Int) -> Int {
+        isJPEG2000 ? 4 * (isPlanar ? 1 : samples) * width * height : 0
+    }
 
     /// Bytes of a row of decoded samples.
     func rowBytes(_ width: Int, samples: Int) -> Int { (width * samples * bits + 7) / 8 }

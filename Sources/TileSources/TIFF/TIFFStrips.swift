@@ -46,6 +46,7 @@ struct TIFFStrips: ImageRowSource {
         let decoded = layout.isConverted ? 7 * level.tileWidth : samples
         return copies * level.encodedBytes.largest * layout.planes.count
             + level.tileHeight * (level.isOfImages ? bytes : decoded)
+            + layout.ownBytes(level.tileWidth, level.tileHeight)
     }
 
     func decode(

@@ -110,7 +110,9 @@ struct TIFFTile: Sendable {
         }
         if !layout.fillsAll { target.memory.update(repeating: 0) }
         if layout.isJPEG2000 {
-            try decodeJPEG2000(bytes, samples: samples, to: target)
+            try scratch.counting(layout.ownBytes(side.width, side.height)) { () throws(TileLoadFailure) in
+                try decodeJPEG2000(bytes, samples: samples, to: target)
+            }
             return target
         }
         let head = head(of: bytes.count, samples: samples)
