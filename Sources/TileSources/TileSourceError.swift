@@ -6,6 +6,10 @@ public struct TileSourceError: Error, Hashable, Sendable, CustomStringConvertibl
     public let message: String
     /// Cause of the failed read that prevents the opening, if it is one.
     var cause: TileLoadFailureCause?
+    /// What a caller may do about it.
+    var reason: Reason?
+
+    enum Reason { case missing, cancelled, mayPass }
 
     /// Creates an error. Users and passwords of addresses are left out of both texts: they are for logs.
     public init(_ subject: String, _ message: String) {
@@ -16,6 +20,21 @@ public struct TileSourceError: Error, Hashable, Sendable, CustomStringConvertibl
     init(_ subject: String, _ failure: TileLoadFailure) {
         self.init(subject, failure.message)
         cause = failure.cause
+    }
+
+    init(_ subject: String, _ message: String, _ reason: Reason?) {
+        self.init(subject, message)
+        self.reason = reason
+    }
+
+    /// Whether the file was not read: nothing is known of its content.
+    var isOfReading: Bool { cause != nil || reason == .cancelled }
+
+    /// The same, said of a part of the subject.
+    func of(_ part: String) -> TileSourceError {
+        var error = TileSourceError(subject, "\(part): \(message)", reason)
+        error.cause = cause
+        return error
     }
 
     /// A full sentence for a log or a terminal.

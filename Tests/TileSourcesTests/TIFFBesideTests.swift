@@ -12,18 +12,19 @@ import Testing
         TestImage(width: $1.0, height: $1.1, seed: $0)
     }
 
-    private func made(_ images: ArraySlice<TestImage>, kind: UInt64) -> [UInt8] {
+    private func made(_ images: ArraySlice<TestImage>, kind: UInt64, isBig: Bool = false) -> [UInt8] {
         MadeTIFF(
             directories: images.map { image in
                 var directory = MadeTIFF.Directory(image)
                 directory.kind = kind
                 return directory
-            }
+            },
+            isBig: isBig
         ).bytes()
     }
 
-    @Test func overviewsBesideAFileAreRead() throws {
-        let (main, beside) = (made(images[..<1], kind: 0), made(images[1...], kind: 1))
+    @Test(arguments: [false, true]) func overviewsBesideAFileAreRead(isBig: Bool) throws {
+        let (main, beside) = (made(images[..<1], kind: 0), made(images[1...], kind: 1, isBig: isBig))
         let server = try #require(RangeServer(main) { $0.beside = beside })
         let path = folder.write(main, to: "made.tif")
         folder.write(beside, to: "made.tif.ovr")
@@ -38,7 +39,46 @@ import Testing
         let own = made(images[..<1], kind: 0)
         folder.write(own, to: "other.tif")
         folder.write([1, 2, 3], to: "other.tif.ovr")
-        #expect(try TIFFTileSource("\(folder.path)/other.tif").fileLevels.count == 1)
+        let other = try TIFFTileSource("\(folder.path)/other.tif")
+        #expect(other.fileLevels.count == 1)
+        #expect(other.warning?.contains("its overviews are not read: \(folder.path)/other.tif.ovr: ") == true)
+    }
+
+    /// That there is none, and a page in its place, is no failure. What may be there is: a server that cannot answer now.
+    @Test(arguments: [(404, false), (403, false), (200, false), (503, true)])
+    func aServersAnswerInPlaceOfAFile(status: Int, isSaid: Bool) throws {
+        let main = made(images[..<1], kind: 0)
+        let server = try #require(
+            ModelServer { request in
+                guard request.path.hasSuffix(".ovr") else {
+                    let ends = (request.headers["range"] ?? "").dropFirst(6).split(separator: "-").compactMap {
+                        Int($0)
+                    }
+                    let range = (ends[0]..<ends[1] + 1).clamped(to: 0..<main.count)
+                    let line = "Content-Range: bytes \(range.lowerBound)-\(range.upperBound - 1)/\(main.count)"
+                    return .init(status: 206, headers: [line, "ETag: \"a\""], body: Array(main[range]))
+                }
+                return .init(status: status, body: Array("<html>There is nothing here</html>".utf8))
+            }
+        )
+        var http = HTTPTileOptions()
+        http.retries = 0
+        let place = "http://127.0.0.1:\(server.port)/file"
+        let source = try TIFFTileSource(place, http: http)
+        #expect(source.fileLevels.count == 1 && (source.warning != nil) == isSaid, "\(source.warning ?? "")")
+        if isSaid { #expect(source.warning?.contains("not read: \(place).ovr: the server answered with") == true) }
+    }
+
+    /// A picture with a mask whose overviews have none.
+    @Test func overviewsBesideAMaskedPicture() throws {
+        var directories = [MadeTIFF.Directory(images[0]), MadeTIFF.Directory(images[0])]
+        (directories[1].kind, directories[1].samples) = (4, 1)
+        directories[1].more = [.shorts(262, 4)]
+        let path = folder.write(MadeTIFF(directories: directories).bytes(), to: "made.tif")
+        folder.write(made(images[1...1], kind: 1), to: "made.tif.ovr")
+        let source = try TIFFTileSource(path)
+        #expect(source.fileLevels.count == 2)
+        #expect(source.warning?.contains("its overview of 100 x 65 pixels has no mask") == true)
     }
 
     /// A server without such a file is asked once, and that is no failure. A picture of one tile needs none, and what

@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -39,7 +40,7 @@ import Testing
         }
         let said = message { _ = try opened(path, "#page=6") }
         #expect(
-            said.hasPrefix("\(path): page 1 to 5 were expected, not 6; it has 1 of 200 x 130 pixels, 2 of 100 x 65")
+            said.hasPrefix("\(path): pages 1 to 5 were expected, not 6; it has 1 of 200 x 130 pixels, 2 of 100 x 65")
         )
         #expect(
             message { _ = try opened(path, "#series=4") }.contains("series 1 to 3 were expected, not 4; it has 1 of")
@@ -47,6 +48,123 @@ import Testing
         #expect(
             message { _ = try TIFFTileSource(path, tiff: TIFFTileOptions(page: 0)) }.contains("from 1 was expected")
         )
+    }
+
+    /// A smaller version that comes first is drawn if it is chosen, and else what it is one of.
+    @Test func aSmallerVersionIsChosen() throws {
+        let pages = [page(100, 65, kind: 1), page(200, 130)]
+        let path = folder.write(MadeTIFF(directories: pages).bytes(), to: "made.tif")
+        for (fragment, width) in [("", 200), ("#page=1", 100), ("#page=2", 200), ("#series=1", 200)] {
+            let source = try #require(try opened(path, fragment) as? TIFFTileSource)
+            #expect(source.pyramid.worldWidth == Double(width), "\(fragment)")
+        }
+        try #require(try opened(path, "#page=1") as? TIFFTileSource).expect(0, pages[0].image)
+    }
+
+    /// A chain of directories of small pictures, so many bytes apart.
+    private func chain(_ count: Int, apart: Int) -> (bytes: (Int) -> [UInt8], size: Int) {
+        func directory(_ number: Int) -> [UInt8] {
+            let format = TIFFFormat(isLittle: true, isBig: true)
+            let fields: [(UInt64, UInt64)] = [
+                (256, UInt64(100 + number)), (257, 40), (258, 8), (259, 1), (262, 1), (277, 1), (322, 2048), (323, 48),
+                (324, 16), (325, 0),
+            ]
+            let next = number + 1 < count ? UInt64(16 + (number + 1) * apart) : 0
+            let entries = fields.flatMap {
+                format.bytes($0.0, 2) + format.bytes(4, 2) + format.bytes(1, 8) + format.bytes($0.1, 8)
+            }
+            return format.bytes(UInt64(fields.count), 8) + entries + format.bytes(next, 8)
+        }
+        return (directory, 16 + (count - 1) * apart + directory(count - 1).count)
+    }
+
+    private let header: [UInt8] = Array("II".utf8) + [43, 0, 8, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0]
+
+    /// Pages that are far apart: 1,500 of them, each 2 MiB after the one before, in a file with holes.
+    @Test func pagesThatAreFarApart() throws {
+        let (count, apart) = (1500, 2 << 20)
+        let (bytes, _) = chain(count, apart: apart)
+        let path = folder.write(header, to: "made.tif")
+        let file = try #require(fopen(path, "r+b"))
+        for number in 0..<count {
+            fseek(file, 16 + number * apart, SEEK_SET)
+            let own = bytes(number)
+            fwrite(own, 1, own.count, file)
+        }
+        fclose(file)
+        for number in [1, 2, 1100, 1500] {
+            #expect(try opened(path, "#page=\(number)").pyramid.worldWidth == Double(99 + number))
+        }
+        #expect(message { _ = try opened(path, "#page=1501") }.contains("pages 1 to 1500 were expected, not 1501"))
+    }
+
+    /// The chain is followed to the page that is wanted, with a request for each that is far from the one before.
+    @Test func aServerIsAskedForThePagesBeforeOne() throws {
+        let (count, apart) = (60, 1 << 17)
+        let (bytes, size) = chain(count, apart: apart)
+        var all = [UInt8](repeating: 0, count: size)
+        all.replaceSubrange(0..<16, with: header)
+        for number in 0..<count {
+            let own = bytes(number)
+            all.replaceSubrange(16 + number * apart..<16 + number * apart + own.count, with: own)
+        }
+        for (page, requests) in [(1, 1), (2, 2), (40, 40)] {
+            let server = try #require(RangeServer(all))
+            let source = try TIFFTileSource(server.address, tiff: TIFFTileOptions(page: page))
+            #expect(source.pyramid.worldWidth == Double(99 + page))
+            // What follows a page is read, too, to find its smaller versions; of the first one all of the chain.
+            let before = server.asked.prefix { $0.lowerBound <= (page - 1) * apart + 16 }
+            #expect(before.count == requests && (page == 1 || server.asked.count <= requests + 1), "\(server.asked)")
+        }
+        // A server that cannot answer is no end of the chain.
+        let server = try #require(
+            RangeServer(all) { $0.change = { number, _, answer in if number >= 3 { answer.status = 503 } } }
+        )
+        var http = HTTPTileOptions()
+        http.retries = 0
+        let said = message { _ = try TIFFTileSource(server.address, http: http, tiff: TIFFTileOptions(page: 9)) }
+        #expect(said.contains("status 503") && !said.contains("were expected"), "\(said)")
+    }
+
+    /// A chain that is damaged or turns back ends there, and the message says so.
+    @Test func aChainThatEndsEarly() throws {
+        let (bytes, _) = chain(3, apart: 300)
+        for (next, page, part) in [
+            (UInt64(16), 3, "refer to an earlier one"), (1 << 40, 2, "lies beyond the file's end"),
+        ] {
+            var last = bytes(2)
+            last.replaceSubrange(
+                last.count - 8..<last.count,
+                with: TIFFFormat(isLittle: true, isBig: true).bytes(next, 8)
+            )
+            let parts = [bytes(0), bytes(1)].flatMap { $0 + [UInt8](repeating: 0, count: 300 - $0.count) }
+            let path = folder.write(header + parts + last, to: "made.tif")
+            #expect(try opened(path, "#page=\(page)").pyramid.worldWidth == Double(99 + page))
+            let said = message { _ = try opened(path, "#page=4") }
+            #expect(said.contains("pages 1 to 3 were expected, not 4; it has 1 of 100 x 40") && said.contains(part))
+        }
+    }
+
+    /// Images of an OME-XML keep their numbers though some are in other files, or cannot be found.
+    @Test func seriesKeepTheirNumbers() throws {
+        let ome =
+            "<OME xmlns='x' UUID='urn:uuid:1'>"
+            + "<Image><Pixels><TiffData IFD='0'><UUID FileName='a.tif'>urn:uuid:2</UUID></TiffData></Pixels></Image>"
+            + "<Image><Pixels><TiffData IFD='1'><UUID FileName='b.tif'>urn:uuid:1</UUID></TiffData></Pixels></Image>"
+            + "<Image/><Image><Pixels><TiffData IFD='9'/></Pixels></Image>"
+            + "<Image><Pixels><TiffData IFD='2'><UUID FileName='made.tif'/></TiffData></Pixels></Image>"
+            + "<Image><Pixels><TiffData IFD='2'><UUID FileName='other.tif'/></TiffData></Pixels></Image></OME>"
+        let pages = [page(200, 130, ome), page(201, 130), page(202, 130)]
+        let path = folder.write(MadeTIFF(directories: pages).bytes(), to: "made.tif")
+        for (series, width) in [(2, 201), (5, 202)] {
+            #expect(try opened(path, "#series=\(series)").pyramid.worldWidth == Double(width))
+        }
+        for series in [1, 3, 4, 6] {
+            #expect(
+                message { _ = try opened(path, "#series=\(series)") } == "\(path): series \(series) is not in this file"
+            )
+        }
+        #expect(message { _ = try opened(path, "#series=7") }.contains("series 1 to 6 were expected, not 7"))
     }
 
     /// An OME-XML says where its images begin, a description of tifffile that another series does.

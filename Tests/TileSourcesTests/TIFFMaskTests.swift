@@ -107,6 +107,30 @@ import Testing
         )
     }
 
+    /// Tables of masks count against the tiles whose places are in memory, over all levels.
+    @Test func masksCountInMemory() throws {
+        // 7 x 5, and 4 x 3 tiles; each with as many of its mask.
+        let images = [(200, 130), (100, 65)].enumerated().map {
+            TestImage(width: $1.0, height: $1.1, seed: $0, hasAlpha: true)
+        }
+        var directories = images.map { MadeTIFF.Directory($0) }
+        directories[1].kind = 1
+        directories += [mask(images[0], bits: 8), mask(images[1], bits: 8, kind: 5)]
+        let path = folder.write(MadeTIFF(directories: directories).bytes(), to: "made.tif")
+        var options = TIFFTileOptions()
+        for held in [94, 93, 82, 50, 35, 10, 0] {
+            options.heldTiles = held
+            let straight = TileSourceOptions(alpha: .straight)
+            let delivery = TileDelivery(straight)
+            var file = try TIFFFile(path, http: HTTPTileOptions(), delivery)
+            let contents = try TIFFContents(reading: &file, options, HTTPTileOptions(), delivery)
+            let count = contents.levels.reduce(0) { $0 + $1.count }
+            #expect(count <= held && contents.levels.allSatisfy { !$0.mask.isEmpty }, "\(count) of \(held)")
+            let source = try TIFFTileSource(path, tiff: options, options: straight)
+            for (level, image) in [(0, images[1]), (1, images[0])] { try source.expect(level, image) }
+        }
+    }
+
     private func page(_ width: Int, _ height: Int, kind: UInt64) -> MadeTIFF.Directory {
         var page = MadeTIFF.Directory(TestImage(width: width, height: height))
         page.kind = kind

@@ -220,6 +220,35 @@ import Testing
         )
     }
 
+    /// All levels have to have numbers: the message names one that has none, be it the coarsest or the finest.
+    @Test(arguments: [0, 1]) func aRangeIsOfAllLevels(of images: Int) throws {
+        var pages = [(200, 130), (100, 65)].map { MadeTIFF.Directory(TestImage(width: $0.0, height: $0.1)) }
+        pages[1].kind = 1
+        pages[images].compression = 7
+        pages[images].encode = { $0.jpeg() }
+        let path = folder.write(MadeTIFF(directories: pages).bytes(), to: "made.tif")
+        let name = ["its level of 200 x 130 pixels: ", "its level of 100 x 65 pixels: "][images]
+        let said = message { _ = try TIFFTileSource(path, tiff: TIFFTileOptions(range: 0...1)) }
+        #expect(said.hasPrefix("\(path): \(name)a range is of grey"), "\(said)")
+        let source = try TIFFTileSource(path)
+        #expect(source.fileLevels.count == 2 && source.range == nil)
+        #expect(message { try source.setRange(0...1, in: []) }.contains("\(name)a range is of grey"))
+        let bands = message { _ = try TIFFTileSource(path, tiff: TIFFTileOptions(bands: [1])) }
+        #expect(bands.contains("\(images == 1 ? name : "")bands can be chosen"), "\(bands)")
+    }
+
+    /// JPEG 2000 of YCbCr becomes red, green and blue, and has no range; other JPEG 2000 has.
+    @Test(arguments: [(UInt64(33003), false), (33005, true)]) func rangesOfJPEG2000(compression: UInt64, has: Bool)
+        throws
+    {
+        var kind = MadeKind(name: "", samples: 3, photometric: 2, row: [UInt8](repeating: 0, count: 96), pixels: [])
+        kind.compression = compression
+        let path = kind.write(to: folder, isTiled: true, isLittle: true, isBig: false)
+        let said = message { _ = try TIFFTileSource(path, tiff: TIFFTileOptions(range: 0...100)) }
+        #expect(said.contains("a range is of grey") != has)
+        #expect((try TIFFTileSource(path).range != nil) == has)
+    }
+
     /// A range that is changed invalidates layers, which then show the new one; stores keep nothing of it.
     @Test func aRangeIsChanged() throws {
         let row = (0..<64).map { UInt8($0 % 2 == 0 ? 0 : 100) }

@@ -218,12 +218,18 @@ final class ByteRangeReader: Sendable {
         _ name: String,
         _ read: (@escaping @Sendable (RangeEnd) -> Void) -> Void
     ) throws(TileSourceError) -> RangeBytes {
+        guard !TileSourceOpening.isInterrupted else {
+            throw TileSourceError(name, TileSourceOpening.interruption, .cancelled)
+        }
         let answer = Awaited<RangeEnd>()
         read { answer.set($0) }
         switch answer.wait(orInterrupted: .cancelled) {
         case .bytes(let bytes): return bytes
-        case .failed(_, let failure): throw TileSourceError(name, failure)
-        case .cancelled: throw TileSourceError(name, TileSourceOpening.interruption)
+        case .failed(let end, let failure):
+            var error = TileSourceError(name, failure)
+            if end != .permanent { error.reason = .mayPass }
+            throw error
+        case .cancelled: throw TileSourceError(name, TileSourceOpening.interruption, .cancelled)
         }
     }
 }

@@ -30,8 +30,9 @@ final class LocalRanges: Sendable {
     ) throws(TileSourceError) {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else {
-            let reason = errno == ENOENT || errno == ENOTDIR ? "there is no such file" : Files.lastError
-            throw TileSourceError(path, "\(reason); \(expected) was expected")
+            let isMissing = errno == ENOENT || errno == ENOTDIR
+            let text = isMissing ? "there is no such file" : Files.lastError
+            throw TileSourceError(path, "\(text); \(expected) was expected", isMissing ? .missing : nil)
         }
         var status = stat()
         let isKnown = fstat(file, &status) == 0

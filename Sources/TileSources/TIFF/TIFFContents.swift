@@ -61,7 +61,8 @@ struct TIFFContents {
         metadata = try TIFFMetadata(main, &file.bytes)
         levels = [world]
         var warnings = [pages.warning]
-        warnings.append(try Self.addMask(pages.mask(of: pages.main), to: &levels[0], tiff, &file))
+        let room = room(tiff)
+        warnings.append(try Self.addMask(pages.mask(of: pages.main), to: &levels[0], room: room, &file))
         warnings += try add(pages, world, tiff, &file)
         if levels.count == 1, let more = try addFile(of: pages.main, tiff, http, &file, delivery) { warnings += more }
         levels.sort { $0.scale > $1.scale }
@@ -81,31 +82,38 @@ struct TIFFContents {
     ) throws(TileSourceError) -> [String?] {
         var warnings: [String?] = []
         for found in pages.levels {
-            let room = tiff.heldTiles - levels.reduce(0) { $0 + $1.count }
-            let directory = found.page.directory
-            var level = try TIFFLevel(directory, file.format, bands: tiff.bands, room: room, &file.bytes)
+            var level: TIFFLevel
+            do throws(TileSourceError) {
+                let directory = found.page.directory
+                level = try TIFFLevel(directory, file.format, bands: tiff.bands, room: room(tiff), &file.bytes)
+            } catch {
+                throw error.of("its level of \(found.page.width) x \(found.page.height) pixels")
+            }
             level.setScale(found.scale, of: world, isFilled: found.isFilled)
             level.isBeside = isBeside
             let mask = pages.mask(of: found.page)
-            if mask == nil, !levels[0].mask.isEmpty, !isBeside {
+            if mask == nil, !levels[0].mask.isEmpty {
                 warnings.append(
                     "its overview of \(level.width) x \(level.height) pixels has no mask: those without data are drawn"
                 )
             }
-            warnings.append(try Self.addMask(mask, to: &level, tiff, &file))
+            warnings.append(try Self.addMask(mask, to: &level, room: room(tiff) - level.count, &file))
             levels.append(level)
         }
         return warnings
     }
 
+    /// Tiles whose places may still be in memory.
+    private func room(_ tiff: TIFFTileOptions) -> Int { tiff.heldTiles - levels.reduce(0) { $0 + $1.count } }
+
+    /// - Parameter room: Tiles of the mask whose places may be in memory.
     private static func addMask(
         _ page: TIFFPage?,
         to level: inout TIFFLevel,
-        _ tiff: TIFFTileOptions,
+        room: Int,
         _ file: inout TIFFFile
     ) throws(TileSourceError) -> String? {
         guard let page else { return nil }
-        let room = tiff.heldTiles - level.count
         // A picture can be drawn without its mask.
         if let mask = try? TIFFLevel(page.directory, file.format, isMask: true, room: room, &file.bytes),
             level.setMask(mask)
@@ -131,10 +139,16 @@ struct TIFFContents {
         else { return nil }
         let counter = SourceCounter()
         let place = reader.name + ".ovr"
-        // A server that has less is asked again for what all have: one that has nothing is not.
-        let first = reader.isRemote ? 8 : 1 << 16
-        guard var beside = try? TIFFFile(place, http: http, first: first, counter: counter, delivery) else {
-            return nil
+        // A server that has less is asked again for what all have: one that has nothing is not. A BigTIFF begins with 16.
+        let first = reader.isRemote ? 16 : 1 << 16
+        var beside: TIFFFile
+        do throws(TileSourceError) {
+            beside = try TIFFFile(place, http: http, first: first, counter: counter, delivery)
+        } catch {
+            if error.reason == .cancelled { throw error }
+            // What a server answers instead of a file is no failure, unless it may pass.
+            let isNone = error.reason == .missing || reader.isRemote && error.reason != .mayPass
+            return isNone ? nil : ["its overviews are not read: \(error)"]
         }
         do throws(TileSourceError) {
             let samples = try main.samples(&file.bytes)
@@ -147,8 +161,9 @@ struct TIFFContents {
             overviews = beside.reader
             return [pages.warning] + warnings
         } catch {
-            // Levels are of use without those that are damaged.
             beside.reader.stop()
+            if error.reason == .cancelled { throw error }
+            // Levels are of use without those that are damaged.
             levels.removeLast(levels.count - 1)
             return ["its overviews are not read: \(error)"]
         }

@@ -7,6 +7,13 @@ struct TIFFBytes {
     /// Bytes of the next read, if it is not for more.
     private var nextBlock = 1 << 16
     private var left = 128 << 20
+    /// Whether a chain of directories is followed. They may be far apart, as those of planes are: little is read besides
+    /// one, and more if the next one is near.
+    var isWalking = false { didSet { nextBlock = isWalking ? Self.walkingBlock : 1 << 16 } }
+    /// End of the last read.
+    private var lastEnd = 0
+
+    private static let walkingBlock = 4096
 
     /// Maximum bytes that are read because they are likely to be needed.
     private static let longestGuess = 16 << 20
@@ -60,11 +67,13 @@ struct TIFFBytes {
         }
         let start = Int(offset)
         if let held = held(start, count) { return held }
+        if isWalking, start < lastEnd || start - lastEnd > nextBlock { nextBlock = Self.walkingBlock }
         // Directories may be far apart, as those of planes are: what is read besides them must leave room for the rest.
         let guess = max(expected, min(nextBlock, left / 64))
         let length = min(max(count, guess), reader.size - start)
         guard length <= left else { throw TileSourceError(name, "its directories are larger than 128 MiB") }
         left -= length
+        lastEnd = start + length
         // A file with long tables may have more of them. But no later guess exceeds 1 MiB.
         nextBlock = min(2 * guess, 1 << 20)
         let bytes = try reader.readNow(start..<start + length)

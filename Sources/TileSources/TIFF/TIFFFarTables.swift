@@ -14,12 +14,6 @@ final class TIFFFarTables: Sendable {
         var counts: [UInt32]
     }
 
-    /// A part that is not in memory, and where its two tables are.
-    struct Lack: Sendable {
-        var number: Int
-        var ranges: [Range<Int>]
-    }
-
     /// Tiles of a part, and parts that are kept: 1.5 MiB.
     static let partLength = 4096
     private static let mostParts = 32
@@ -37,23 +31,24 @@ final class TIFFFarTables: Sendable {
 
     var byteCount: Int { kept.withLock { $0.reduce(0) { $0 + 12 * $1.part.offsets.count } } }
 
-    /// The part of a tile if it is in memory, else what is to be read of the file.
-    func part(of tile: Int) -> Result<Part, Lacking> {
+    /// The part of a tile if it is in memory.
+    func part(of tile: Int) -> Part? {
         let number = tile / Self.partLength
-        let found = kept.withLock { kept -> Part? in
+        return kept.withLock { kept -> Part? in
             guard let place = kept.firstIndex(where: { $0.number == number }) else { return nil }
             kept.append(kept.remove(at: place))
             return kept[kept.count - 1].part
         }
-        if let found { return .success(found) }
-        let tiles = number * Self.partLength..<min((number + 1) * Self.partLength, count)
-        let ranges = [offsets, counts].map { field in
-            field.start + tiles.lowerBound * field.size..<field.start + tiles.upperBound * field.size
-        }
-        return .failure(Lacking(lack: Lack(number: number, ranges: ranges)))
     }
 
-    struct Lacking: Error { var lack: Lack }
+    /// Where the two tables of a tile's part are in the file.
+    func ranges(of tile: Int) -> [Range<Int>] {
+        let number = tile / Self.partLength
+        let tiles = number * Self.partLength..<min((number + 1) * Self.partLength, count)
+        return [offsets, counts].map { field in
+            field.start + tiles.lowerBound * field.size..<field.start + tiles.upperBound * field.size
+        }
+    }
 
     /// Takes the bytes of a part's two tables.
     func take(_ number: Int, _ bytes: [RangeBytes]) -> Part {
@@ -96,9 +91,10 @@ struct TIFFPlaces: Sendable {
     mutating func find(_ tile: Int, in tables: TIFFFarTables, isMask: Bool) {
         let key = Key(isMask: isMask, number: tile / TIFFFarTables.partLength)
         guard parts[key] == nil, !lacks.contains(where: { $0.key == key }) else { return }
-        switch tables.part(of: tile) {
-        case .success(let part): parts[key] = part
-        case .failure(let lacking): lacks.append(Lack(key: key, tables: tables, ranges: lacking.lack.ranges))
+        if let part = tables.part(of: tile) {
+            parts[key] = part
+        } else {
+            lacks.append(Lack(key: key, tables: tables, ranges: tables.ranges(of: tile)))
         }
     }
 

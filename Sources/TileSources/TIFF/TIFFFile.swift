@@ -9,6 +9,8 @@ struct TIFFFile {
     private(set) var main: TIFFDirectory
     /// Whether it is a page after the first one: only what follows it directly belongs to it.
     private(set) var isFurther = false
+    /// Whether it was chosen by its number, and is drawn even if it is a smaller version of another one.
+    private(set) var isPage = false
     private var seen: Set<UInt64> = []
 
     /// Directories of a file that are read, sub-directories included. Files of many planes have more; levels are among
@@ -26,7 +28,7 @@ struct TIFFFile {
     ///
     /// - Parameters:
     ///   - tiff: The picture that is wanted.
-    ///   - first: Bytes to read at first, 8 or more.
+    ///   - first: Bytes to read at first, 16 or more: no file of one tile is shorter.
     ///   - counter: Of its failures. Default: the source's.
     init(
         _ place: String,
@@ -40,7 +42,7 @@ struct TIFFFile {
             place,
             expecting: "a TIFF file",
             first: first,
-            least: 8,
+            least: 16,
             http: http,
             counter: counter ?? delivery.counter,
             scratch: delivery.scratch
@@ -81,31 +83,60 @@ struct TIFFFile {
         }
     }
 
-    /// Goes on to the picture that is chosen; returns whether one is.
+    /// Goes on to the picture that is chosen, and no further; returns whether one is.
     private mutating func choose(_ tiff: TIFFTileOptions) throws(TileSourceError) -> Bool {
-        guard tiff.page != nil || tiff.series != nil else { return false }
-        var (pages, last) = ([(offset: seen.first ?? 0, directory: main)], main)
-        while last.next != 0, pages.count < Self.mostPages {
-            guard seen.insert(last.next).inserted else { break }
-            let offset = last.next
+        guard let number = tiff.page ?? tiff.series else { return false }
+        isPage = tiff.page != nil
+        let series = isPage ? .all : try TIFFSeries(of: main, number, &bytes)
+        let first = seen
+        bytes.isWalking = true
+        defer { bytes.isWalking = false }
+        var (directory, offset, place) = (main, seen.first ?? 0, 0)
+        var starts: [TIFFDirectory] = []
+        var end: String?
+        while true {
+            if try series.hasStart(directory, at: place, &bytes) { starts.append(directory) }
+            if starts.count == series.wanted(number) {
+                (main, seen, isFurther) = (directory, [offset], place > 0)
+                return true
+            }
+            guard directory.next != 0 else { break }
+            offset = directory.next
+            guard place + 1 < Self.mostPages, seen.insert(offset).inserted else {
+                let isCut = place + 1 >= Self.mostPages
+                end =
+                    isCut
+                    ? "only \(Self.mostPages) directories are searched" : "its directories refer to an earlier one"
+                break
+            }
             // Those before a damaged one can be read.
-            guard let directory = try? TIFFDirectory(&bytes, at: offset, format: format) else { break }
-            pages.append((offset, directory))
-            last = directory
+            do throws(TileSourceError) { directory = try TIFFDirectory(&bytes, at: offset, format: format) } catch {
+                if error.isOfReading { throw error }
+                end = "what follows is not read: \(error.message)"
+                break
+            }
+            place += 1
         }
-        let starts = tiff.page == nil ? try TIFFSeries.starts(pages.map(\.directory), &bytes) : Array(pages.indices)
-        let number = tiff.page ?? tiff.series ?? 1
-        guard number <= starts.count else {
-            let kind = tiff.page == nil ? "series" : "page"
-            throw TileSourceError(
-                bytes.name,
-                "\(kind) 1 to \(starts.count) \(starts.count == 1 ? "was" : "were") expected, not \(number); it has "
-                    + Self.list(starts.map { pages[$0].directory }, &bytes)
-            )
+        // Where all are marked as smaller versions, the first is a picture, too.
+        if starts.isEmpty, number == 1, !series.isPlaced {
+            seen = first
+            return true
         }
-        (main, seen) = (pages[starts[number - 1]].directory, [pages[starts[number - 1]].offset])
-        isFurther = starts[number - 1] > 0
-        return true
+        throw TileSourceError(bytes.name, missing(number, series, starts, end))
+    }
+
+    /// Says that there is no such page or series.
+    private mutating func missing(
+        _ number: Int,
+        _ series: TIFFSeries,
+        _ starts: [TIFFDirectory],
+        _ end: String?
+    ) -> String {
+        let end = end.map { "; \($0)" } ?? ""
+        guard !series.isPlaced else { return "series \(number) is not in this file\(end)" }
+        let kind = isPage ? "page" : "series"
+        let found = starts.count == 1 ? "\(kind) 1 was" : "\(isPage ? "pages" : kind) 1 to \(starts.count) were"
+        return "\(found) expected, not \(number); it has \(Self.list(starts, &bytes))\(end)"
     }
 
     /// Sizes of pictures, for a message.

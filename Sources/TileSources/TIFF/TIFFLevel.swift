@@ -174,7 +174,7 @@ struct TIFFLevel: Sendable {
         let noData = text.flatMap { Double($0) }.map { layout.sampleFormat == 3 ? nearest($0, bits: layout.bits) : $0 }
         for index in levels.indices { levels[index].noData = noData }
         if let range {
-            let own = try levels[0].checked(range, bytes.name)
+            let own = try checked(range, levels, bytes.name)
             for index in levels.indices { levels[index].range = own }
             return nil
         }
@@ -186,12 +186,17 @@ struct TIFFLevel: Sendable {
         return sentence
     }
 
-    /// A range that is given, if there are numbers that become shades.
-    func checked(_ range: ClosedRange<Double>, _ path: String) throws(TileSourceError) -> TIFFRange {
-        guard layout.hasRange else {
+    /// A range that is given, if the numbers of all levels become shades.
+    static func checked(
+        _ range: ClosedRange<Double>,
+        _ levels: [TIFFLevel],
+        _ path: String
+    ) throws(TileSourceError) -> TIFFRange {
+        if let other = levels.first(where: { !$0.layout.hasRange }) {
+            let name = levels.count > 1 ? "its level of \(other.width) x \(other.height) pixels: " : ""
             throw TileSourceError(
                 path,
-                "a range is of grey or of red, green and blue, and not of a palette, CMYK, YCbCr, CIELab or of tiles that "
+                "\(name)a range is of grey or of red, green and blue, and not of a palette, CMYK, YCbCr, CIELab or of tiles that "
                     + "are JPEG or WebP files"
             )
         }

@@ -40,7 +40,9 @@ struct TIFFPages {
             if let page { others.append(page) }
             offset = directory.next
         }
-        if first.isReduced, !file.isFurther, let place = Self.placeOfImage(among: others, reducedTo: first) {
+        if first.isReduced, !file.isFurther, !file.isPage,
+            let place = Self.placeOfImage(among: others, reducedTo: first)
+        {
             swap(&main, &others[place])
             isMainLater = true
             others += try Self.children(of: main, &file)

@@ -1,16 +1,18 @@
 /// Which picture of a TIFF is drawn, which of its bands, and in which range.
 public struct TIFFTileOptions: Hashable, Sendable {
     /// Number of a directory in the file's chain, from 1, as GDAL counts them (`GTIFF_DIR`): smaller versions, masks and
-    /// pictures in strips count. Default: `nil`, the first picture.
+    /// pictures in strips count, and are drawn if they are chosen. Default: `nil`, the first picture.
     public var page: Int?
     /// Number of a picture of several pages, from 1: an image of OME-XML, one of tifffile's series, else any picture that
-    /// is no smaller version or mask of another. Its first page is drawn. Default: `nil`. Not together with ``page``.
+    /// is no smaller version or mask of another. Its first page is drawn; an image that is in another file is an error.
+    /// Default: `nil`. Not together with ``page``.
     public var series: Int?
     /// Numbers of the samples of a pixel that are drawn, from 1: one as grey, or three as red, green and blue. Default:
     /// empty, as the file states. Not of palettes, YCbCr, CIELab and tiles that are JPEG or WebP files.
     public var bands: [Int]
     /// The numbers that are drawn as black and white, and what is between them. Default: `nil`, as the file states (see
-    /// ``TIFFTileSource``). Of grey and of red, green and blue, unless tiles are JPEG or WebP files.
+    /// ``TIFFTileSource``). Of grey and of red, green and blue on all levels, unless tiles are JPEG or WebP files or JPEG
+    /// 2000 of YCbCr.
     public var range: ClosedRange<Double>?
     /// Number of coarse levels that the cache makes of a picture without smaller versions, 0 or more; fewer if its tiles
     /// cannot be halved so often. Each takes four times as many tiles for one of its own. Default: `nil`, until one tile

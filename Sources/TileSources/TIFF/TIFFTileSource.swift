@@ -110,11 +110,11 @@ public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSourc
 
     deinit { contents.stop() }
 
-    /// The numbers that are drawn as black and white, of pictures whose numbers become shades. Otherwise `nil`.
+    /// The numbers that are drawn as black and white, of pictures all of whose levels have numbers that become
+    /// shades. Otherwise `nil`.
     public var range: ClosedRange<Double>? {
-        let level = contents.levels[0]
-        guard level.layout.hasRange else { return nil }
-        let range = drawing.withLock { $0.range } ?? TIFFRange(of: level.layout)
+        guard contents.levels.allSatisfy(\.layout.hasRange) else { return nil }
+        let range = drawing.withLock { $0.range } ?? TIFFRange(of: contents.levels[0].layout)
         return range.black...max(range.black, range.white)
     }
 
@@ -125,13 +125,13 @@ public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSourc
     /// - Parameters:
     ///   - range: The numbers that are drawn as black and white. `nil` for those with which the file was opened.
     ///   - layers: Those that ``addLayer(to:pyramid:options:)`` has added. Others load their next tiles so.
-    /// - Throws: ``TileSourceError`` for a range without an extent, and if the picture's samples are no numbers that become
+    /// - Throws: ``TileSourceError`` for a range without an extent, and if the samples of a level are no numbers that become
     ///   shades.
     public func setRange(_ range: ClosedRange<Double>?, in layers: [TileLayer]) throws(TileSourceError) {
         let levels = contents.levels
         try TIFFTileOptions(range: range).check(name)
         var own = levels[0].range
-        if let range { own = try levels[0].checked(range, name) }
+        if let range { own = try TIFFLevel.checked(range, levels, name) }
         let colours = TIFFColours.all(levels, range: own)
         drawing.withLock { $0 = Drawing(colours: colours, range: own, isChanged: own != levels[0].range) }
         for layer in layers { layer.invalidate() }
@@ -157,7 +157,7 @@ public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSourc
     public var heldMemory: ByteCount { .bytes(directoryBytes + delivery.scratch.byteCount) }
 
     /// A warning if the file was found to have changed since it was opened, if the server states neither `ETag` nor
-    /// `Last-Modified`, if overviews, pages or a mask were left out, if a range of
+    /// `Last-Modified`, if overviews, pages or a mask were left out or a file of overviews cannot be read, if a range of
     /// numbers is drawn from black to white that is neither the format's own nor a given one, or if no tile comes
     /// (``TileSourceStatistics/silence``). Otherwise `nil`.
     public var warning: String? {
@@ -188,7 +188,7 @@ public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSourc
         do throws(TileLoadFailure) {
             guard let found = try self.parts(of: tile, places) else {
                 delivery.counter.countAbsent(subject(of: tile))
-                request.completeAbsent(freshness: isStorable ? nil : .notStored)
+                request.completeAbsent(freshness: isFileStorable ? nil : .notStored)
                 return
             }
             parts = found
@@ -266,15 +266,14 @@ public final class TIFFTileSource: TileSource, TileDecoder, MemoryReportingSourc
         level.fill(tile, &pixels)
     }
 
-    private var isStorable: Bool {
-        reader.isStorable && contents.overviews?.isStorable ?? true && !drawing.withLock { $0.isChanged }
-    }
+    private var isFileStorable: Bool { reader.isStorable && contents.overviews?.isStorable ?? true }
 
     private func drawer(of tile: TileCoordinate) -> TIFFDrawer { drawers[tile.level - made] }
 
     private func draw(_ planes: [RangeBytes], _ tile: TileCoordinate, _ pixels: inout TilePixels) -> TileFailure? {
-        if !isStorable { pixels.freshness = .notStored }
-        let colours = drawing.withLock { $0.colours[tile.level - made] }
+        // Together: a tile of a changed range is never stored.
+        let (colours, isChanged) = drawing.withLock { ($0.colours[tile.level - made], $0.isChanged) }
+        if isChanged || !isFileStorable { pixels.freshness = .notStored }
         return drawer(of: tile).write(planes, colours, tile, subject(of: tile), &pixels)
     }
 
