@@ -87,7 +87,8 @@ static inline int tile_j2k_add(tile_j2k_need *need, const uint8_t *at, size_t co
         uint64_t across = (width >> wide) + 2, down = (height >> high) + 2;
         uint32_t x = wide - half < block_width ? wide - half : block_width;
         uint32_t y = high - half < block_height ? high - half : block_height;
-        uint64_t blocks = ((width >> (half + x)) + across) * ((height >> (half + y)) + down);
+        // Blocks divide precincts.
+        uint64_t blocks = ((width >> (half + x)) + 2) * ((height >> (half + y)) + 2);
         // OpenJPEG's structures: of a precinct with its trees, and of a block with room for ten segments.
         bytes += (half ? 3 : 1) * (256 * across * down + 600 * blocks);
         if (across * down > need->precincts) need->precincts = across * down;
