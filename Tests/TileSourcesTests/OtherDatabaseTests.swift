@@ -99,6 +99,22 @@ import Testing
         #expect(square.world == .square && square.pyramid.worldWidth == 512 && square.dataSet != source.dataSet)
     }
 
+    /// That there are no tiles of a zoom is known only if all rows were read.
+    @Test func aQueryThatFailsIsNoAbsence() throws {
+        let made = MadeMBTiles("\(folder.path)/map.mbtiles")
+        made.run("BEGIN")
+        for column in 0..<3000 { made.add(1, column, rowFromBottom: 0, [1]) }
+        made.run("COMMIT")
+        made.close()
+        var limits = DatabaseLimits()
+        var connection = try MBTilesConnection(made.path, limits)
+        #expect(try connection.hasTiles(1) && !connection.hasTiles(2))
+        limits.steps = 2000
+        connection = try MBTilesConnection(made.path, limits)
+        #expect(try connection.hasTiles(1))
+        #expect(throws: TileLoadFailure.self) { try connection.hasTiles(2) }
+    }
+
     /// What is no GeoPackage, or has no such table, is named.
     @Test func geoPackagesAreChecked() throws {
         let path = "\(folder.path)/map.gpkg"
@@ -135,6 +151,13 @@ import Testing
         #expect(source.pyramid.levels.count == 1 && source.pyramid.worldWidth == 64)
         #expect(try source.loaded(0, 1, 0).image == TestImage(width: 32, height: 32, seed: 9))
         #expect(try source.loaded(0, 0, 0).outcome == .absent)
+        for zoom in 4..<66 {
+            made.run("INSERT INTO gpkg_tile_matrix VALUES ('some map', \(zoom), 1, 1, 32, 32, 2, 2)")
+        }
+        #expect(try GeoPackageTileSource(path: path).pyramid.levels.count == 1)
+        made.run("INSERT INTO gpkg_tile_matrix VALUES ('some map', 66, 1, 1, 32, 32, 2, 2)")
+        #expect(said().hasSuffix("at most 64 matrices of \"some map\" were expected, not 65"))
+        made.run("DELETE FROM gpkg_tile_matrix WHERE zoom_level > 3")
         made.run("INSERT INTO gpkg_contents VALUES ('other', 'tiles', 0, 0, 1, 1)")
         #expect(
             try GeoPackageTileSource(path: path).warning?.contains("of 2 was chosen; #table= chooses another") == true

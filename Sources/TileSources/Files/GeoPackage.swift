@@ -76,6 +76,13 @@ struct GeoPackage {
             }
             matrices.append(matrix)
         }
+        guard matrices.count <= TilePyramid.maximumLevelCount else {
+            let most = TilePyramid.maximumLevelCount
+            throw TileSourceError(
+                path,
+                "gpkg_tile_matrix: at most \(most) matrices of \"\(table)\" were expected, not \(matrices.count)"
+            )
+        }
         matrices.sort { $0.pixelWidth > $1.pixelWidth }
     }
 
@@ -97,7 +104,11 @@ struct GeoPackage {
     }
 
     /// Leaves out matrices without tiles, which some writers list.
-    mutating func keep(_ hasTiles: (Matrix) -> Bool) { matrices = matrices.filter(hasTiles) }
+    mutating func keep(_ hasTiles: (Matrix) throws(TileLoadFailure) -> Bool) throws(TileLoadFailure) {
+        var kept: [Matrix] = []
+        for matrix in matrices where try hasTiles(matrix) { kept.append(matrix) }
+        matrices = kept
+    }
 
     /// The pyramid: the finest matrix is the world, and all begin at its left top.
     func pyramid(_ path: String, wrapsX: Bool) throws(TileSourceError) -> TilePyramid {

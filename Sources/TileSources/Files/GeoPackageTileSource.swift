@@ -30,7 +30,8 @@ public final class GeoPackageTileSource: BlockingTileSource, TileDecoder, Memory
     ///   - path: Path of the file.
     ///   - table: Name of the table. Default: `nil`, the first one with tiles.
     ///   - options: Options of the pixels; the tile sizes are those of the matrices.
-    /// - Throws: ``TileSourceError`` if the file is no GeoPackage, or has no such table.
+    /// - Throws: ``TileSourceError`` if the file is no GeoPackage, has no such table or more than 64 matrices of it, or does not
+    ///   tell which of them have tiles.
     public init(
         path: String,
         table: String? = nil,
@@ -41,7 +42,11 @@ public final class GeoPackageTileSource: BlockingTileSource, TileDecoder, Memory
         let own = DataSetName.file(path) + (Files.size(log) > 0 ? DataSetName.file(log) : [])
         var package = try GeoPackage(path, table: table, limits)
         let connection = try MBTilesConnection(path, limits, .geoPackage(package.table))
-        package.keep { connection.hasTiles($0.zoom) }
+        do throws(TileLoadFailure) {
+            try package.keep { matrix throws(TileLoadFailure) in try connection.hasTiles(matrix.zoom) }
+        } catch {
+            throw TileSourceError(path, error)
+        }
         pyramid = try package.pyramid(path, wrapsX: options.wrapsX)
         stated = package.warning.map { "\(path): \($0)" }
         database = TileDatabase(path, connection, fileID: id, limits)

@@ -96,7 +96,7 @@ final class MBTilesConnection: @unchecked Sendable {
         if let own, own.first <= own.last, MapPyramid.zooms.contains(own.first), MapPyramid.zooms.contains(own.last) {
             return own.first...own.last
         }
-        if let stated, hasTiles(stated.lowerBound), hasTiles(stated.upperBound) { return stated }
+        if let stated, (try? hasTiles(stated.lowerBound) && hasTiles(stated.upperBound)) == true { return stated }
         let (first, last) = try ends(path)
         guard first <= last, MapPyramid.zooms.contains(first), MapPyramid.zooms.contains(last) else {
             throw TileSourceError(
@@ -143,11 +143,19 @@ final class MBTilesConnection: @unchecked Sendable {
         }
     }
 
-    func hasTiles(_ zoom: Int) -> Bool {
-        guard let query = database.query("SELECT 1 FROM tiles WHERE zoom_level = ? LIMIT 1") else { return false }
+    /// Whether there are tiles of a zoom.
+    ///
+    /// - Throws: If the file does not tell.
+    func hasTiles(_ zoom: Int) throws(TileLoadFailure) -> Bool {
+        guard let query = database.query("SELECT 1 FROM tiles WHERE zoom_level = ? LIMIT 1") else {
+            throw TileLoadFailure(.unreadable, database.message)
+        }
         query.bind(zoom)
-        if case .row = query.step() { return true }
-        return false
+        switch query.step() {
+        case .row: return true
+        case .done: return false
+        case .failed(let failure): throw failure
+        }
     }
 
     /// Reads an integer; `nil` if the table is empty.
