@@ -45,17 +45,11 @@ public enum TileSourceAddress: Hashable, Sendable, CustomStringConvertible {
     /// The template of files that a named layout has in a folder, with the folder's choices.
     private static func template(_ folder: String, _ name: String) -> String? {
         guard let layout = layouts[name] else { return nil }
-        var (path, ends) = splitEnds(folder)
+        let mark = TemplateChoice.mark(in: folder) ?? folder.endIndex
+        let path = folder[..<mark]
+        var ends = folder[mark...]
         if name == "tc", !ends.contains("rows=") { ends += "\(ends.isEmpty ? "#" : "&")rows=bottom" }
         return "\(path)\(path.hasSuffix("/") ? "" : "/")\(layout)\(ends)"
-    }
-
-    /// Separates the choices after `#`, if they are some.
-    private static func splitEnds(_ text: String) -> (String, String) {
-        guard let mark = text.lastIndex(of: "#"), text[mark...].contains("="), !text[mark...].contains("/") else {
-            return (text, "")
-        }
-        return (String(text[..<mark]), String(text[mark...]))
     }
 
     /// Ends of an MBTiles file's address that choose the order of its rows.

@@ -24,6 +24,24 @@ struct TileTemplate: Hashable, Sendable {
             let digits = String(modulus.map { part % $0 } ?? part, radix: radix, uppercase: isUppercase)
             return String(repeating: "0", count: max(width - digits.utf8.count, 0)) + digits
         }
+
+        /// Whether parts of one number tell all of it: the lowest digits, and from there on all others.
+        ///
+        /// - Parameter end: More than the largest number.
+        static func tellAll(_ parts: [Number], below end: Int) -> Bool {
+            // What is told is the rest by this number.
+            var told = 1
+            while told < end {
+                let next = parts.compactMap { part -> Int? in
+                    guard part.divisor <= told else { return nil }
+                    guard let modulus = part.modulus else { return .max }
+                    return told % part.divisor == 0 ? part.divisor * modulus : nil
+                }.max()
+                guard let next, next > told else { return false }
+                told = next
+            }
+            return true
+        }
     }
 
     enum Part: Hashable { case text(String), number(Number), quadkey, subdomain }
@@ -39,6 +57,8 @@ struct TileTemplate: Hashable, Sendable {
 
     /// Places, for messages.
     private static let places = "{z}, {x}, {y} or {-y}"
+    /// Bytes of a template.
+    private static let longest = 8192
     /// Digits of a padded number.
     private static let widest = 32
 
@@ -83,6 +103,12 @@ struct TileTemplate: Hashable, Sendable {
     }
 
     private init(parsing whole: String) throws(TileSourceError) {
+        guard whole.utf8.count <= Self.longest else {
+            throw TileSourceError(
+                "\(whole.prefix(100))...",
+                "a template of at most \(Self.longest) bytes was expected, not of \(whole.utf8.count)"
+            )
+        }
         let (names, choice) = try TemplateChoice.split(whole)
         (identity, text, self.choice) = (whole, names, choice)
         var rest = Substring(names)
@@ -115,12 +141,31 @@ struct TileTemplate: Hashable, Sendable {
             rest = rest[rest.index(after: close)...]
         }
         add(rest)
+        self.parts = parts
+        try checkPlaces(whole)
+    }
+
+    /// Refuses a template that gives several tiles one name.
+    private func checkPlaces(_ whole: String) throws(TileSourceError) {
         func has(_ axes: Number.Axis...) -> Bool {
             parts.contains { if case .number(let number) = $0 { axes.contains(number.axis) } else { false } }
         }
-        self.parts = parts
         guard parts.contains(.quadkey) || has(.zoom) && has(.column) && has(.row, .rowFromBottom) else {
             throw TileSourceError(whole, "places for {z}, {x} and {y} (or {-y}), or for {q}, were expected in it")
+        }
+        func tells(_ axis: Number.Axis) -> Bool {
+            let own = parts.compactMap { if case .number(let number) = $0, number.axis == axis { number } else { nil } }
+            let last = MapPyramid.zooms.upperBound
+            // A geodetic world has two tiles at zoom 0.
+            return Number.tellAll(own, below: axis == .zoom ? last + 1 : 2 << last)
+        }
+        guard parts.contains(.quadkey) || tells(.zoom) && tells(.column) && (tells(.row) || tells(.rowFromBottom))
+        else {
+            throw TileSourceError(
+                whole,
+                "parts that tell each zoom, column and row were expected, as {x} or {x/1000}/{x%1000}: several tiles would "
+                    + "have one name"
+            )
         }
     }
 
@@ -181,11 +226,18 @@ struct TemplateChoice: Hashable, Sendable {
     var subdomains = ["a", "b", "c"]
     var ratio = 1
 
+    /// The `#` before the choices, if there are some.
+    static func mark(in text: String) -> String.Index? {
+        guard let mark = text.lastIndex(of: "#"), text[mark...].contains("="), !text[mark...].contains("/") else {
+            return nil
+        }
+        return mark
+    }
+
     /// Separates the choices from a text. What follows a `#` without a `=`, or with a `/`, is a part of the text.
     static func split(_ text: String) throws(TileSourceError) -> (text: String, TemplateChoice) {
-        guard let mark = text.lastIndex(of: "#"), case let end = text[text.index(after: mark)...], end.contains("="),
-            !end.contains("/")
-        else { return (text, TemplateChoice()) }
+        guard let mark = mark(in: text) else { return (text, TemplateChoice()) }
+        let end = text[text.index(after: mark)...]
         var choice = TemplateChoice()
         for part in end.split(separator: "&", omittingEmptySubsequences: false) {
             let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

@@ -23,7 +23,7 @@ import Testing
                 "{z:02}/{x/10000:04}/{x%10000:04}/{y/10000:04}/{y%10000:04}", 22, 12_345_678, 98_765_432,
                 "22/1234/5678/9876/5432"
             ),
-            ("{z}-{x/1000%1000:03}-{y}", 25, 12_345_678, 7, "25-345-7"),
+            ("{z}-{x/1000%1000:03}-{x}-{y}", 25, 12_345_678, 7, "25-345-12345678-7"),
             ("{s}.{z}.{x}.{y}", 3, 1, 1, "c.3.1.1"), ("{s}.{z}.{x}.{y}#s=0123", 3, 1, 1, "2.3.1.1"),
             ("{s}.{z}.{x}.{y}#s=t1,t2", 3, 1, 2, "t2.3.1.2"), ("{z}/{x}/{y}{r}", 1, 1, 1, "1/1/1"),
             ("{z}/{x}/{y}{r}?scale={ratio}#ratio=2", 1, 1, 1, "1/1/1@2x?scale=2"),
@@ -43,11 +43,30 @@ import Testing
             ("{q}#ratio=5", "not \"ratio=5\""), ("{q}#world=flat", "not \"world=flat\""),
             ("{q}#rows=top&x=1", "not \"x=1\""),
             ("{z}/{x/99999999999999999999}/{y}", "not {x/99999999999999999999}"),
+            ("{z}/{x/1000}/{y}", "parts that tell each zoom"), ("{z}/{x%1000}/{y}", "parts that tell each zoom"),
+            ("{z%30}/{x}/{y}", "parts that tell each zoom"), ("{z}/{x}/{y/10}/{-y%9}", "parts that tell each zoom"),
+            ("{z}/{x}/{y/1000}/{y%999}", "parts that tell each zoom"),
+            ("{z}/{x}/{y/1500%1000}/{y/9}/{y%8}", "parts that tell each zoom"),
+            (String(repeating: "a", count: 8173) + "/{z}/{x}/{y}#ratio=1", "at most 8192 bytes"),
         ]
     ) func whatIsNoPlaceIsNamed(text: String, part: String) {
         let said = message { _ = try TileTemplate("http://h/\(text)") }
         #expect(said.contains(part), "\(said)")
         #expect(message { _ = try TileTemplate(files: text) }.contains(part))
+    }
+
+    /// Parts that tell each number together, and the longest template.
+    @Test(
+        arguments: [
+            "{z%31}/{x}/{y}", "{z}/{x%1000}/{x/999}/{y}", "{z}/{x%1000}/{x/1000%1000}/{x/1000000}/{-y}",
+            "{z}/{x%65536}-{x/65536%32768}/{y}", String(repeating: "a", count: 8180) + "/{z}/{x}/{y}",
+        ]
+    ) func eachNumberIsTold(text: String) throws {
+        let template = try TileTemplate(files: text)
+        var names: Set<String> = []
+        for column in [0, 1, 999, 1000, 1001, 65_535, 65_536, 1 << 30, (1 << 31) - 1] {
+            #expect(names.insert(template.address(zoom: 30, column: column, row: 5)).inserted, "\(column)")
+        }
     }
 
     /// Every tile of a tree in each layout of MapProxy, ArcGIS and TileCache is at its place, and the tree's extent is known.
