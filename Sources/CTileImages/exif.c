@@ -5,6 +5,8 @@
 
 // The most of a file's EXIF that is read, as a JPEG's marker has; and the parts of a file that are passed over.
 enum { largest_exif = 1 << 16, most_parts = 100000 };
+// Bytes of a JPEG between two markers with data: fill bytes and markers without.
+enum { most_fill = 1024 };
 
 static uint32_t number(const uint8_t *bytes, size_t count, int is_little) {
     uint32_t value = 0;
@@ -37,10 +39,11 @@ uint8_t ti_exif_orientation(const uint8_t *bytes, size_t count) {
 static int next_part(FILE *file, ti_format format, uint8_t name[4], uint32_t *length) {
     uint8_t head[8];
     if (format == ti_jpeg) {
+        int left = most_fill;
         do {
             if (fread(head, 1, 1, file) != 1 || head[0] != 0xff) return 0;
             do {
-                if (fread(name, 1, 1, file) != 1) return 0;
+                if (left-- == 0 || fread(name, 1, 1, file) != 1) return 0;
             } while (name[0] == 0xff);
             // Markers without data.
         } while (name[0] == 0xd8 || name[0] == 0x01 || (name[0] >= 0xd0 && name[0] < 0xd8));
@@ -58,6 +61,7 @@ static int next_part(FILE *file, ti_format format, uint8_t name[4], uint32_t *le
 }
 
 uint8_t ti_file_orientation(FILE *file, ti_format format) {
+    if (format == ti_unknown) return 1;
     uint8_t orientation = 1, name[4] = {0};
     uint32_t length;
     uint8_t *exif = malloc(largest_exif);

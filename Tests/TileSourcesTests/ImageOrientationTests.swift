@@ -1,4 +1,5 @@
 import CTileImages
+import Foundation
 import TestSupport
 import Testing
 
@@ -143,6 +144,24 @@ import Testing
             #expect(abs(area - world.worldWidth * world.worldHeight) < 1e-6, "\(area)")
         }
         #expect(cache.shutdown())
+    }
+
+    /// Fill bytes between markers are passed over, up to a limit. A file of no known format has no orientation.
+    @Test func fillBytesAreBounded() throws {
+        let bytes = Self.jpeg(TestImage(width: 16, height: 16), Self.exif(6))
+        func orientation(_ bytes: [UInt8], _ format: ti_format) throws -> UInt8 {
+            let file = try #require(fopen(folder.write(bytes, to: "made.jpg"), "rb"))
+            defer { fclose(file) }
+            return ti_file_orientation(file, format)
+        }
+        func filled(_ count: Int) -> [UInt8] { bytes[..<2] + [UInt8](repeating: 0xff, count: count) + bytes[2...] }
+        // Before the first marker with data: that of the start, the fill, and its own name.
+        for (count, value) in [(0, 6), (1000, 6), (1022, 6), (1023, 1), (5000, 1)] {
+            #expect(try orientation(filled(count), ti_jpeg) == value, "\(count)")
+        }
+        let chunk = Array("EXIF".utf8) + [UInt8(Self.exif(6).count), 0, 0, 0] + Self.exif(6)
+        #expect(try orientation(chunk, ti_unknown) == 1)
+        #expect(try orientation([UInt8](repeating: 0, count: 12) + chunk, ti_webp) == 6)
     }
 
     /// What is damaged, ends early or is no orientation turns nothing.
