@@ -1,3 +1,4 @@
+import Dispatch
 import TestSupport
 import Testing
 
@@ -44,6 +45,15 @@ import Testing
         #expect(other.warning?.contains("its overviews are not read: \(folder.path)/other.tif.ovr: ") == true)
     }
 
+    /// The bytes of a file that a request asks for.
+    private static func part(of file: [UInt8], _ request: ModelServer.Request) -> ModelServer.Answer {
+        let ends = (request.headers["range"] ?? "").dropFirst(6).split(separator: "-").compactMap { Int($0) }
+        guard ends.count == 2 else { return ModelServer.Answer(status: 400) }
+        let range = (ends[0]..<ends[1] + 1).clamped(to: 0..<file.count)
+        let line = "Content-Range: bytes \(range.lowerBound)-\(range.upperBound - 1)/\(file.count)"
+        return ModelServer.Answer(status: 206, headers: [line, "ETag: \"a\""], body: Array(file[range]))
+    }
+
     /// That there is none, and a page in its place, is no failure. What may be there is: a server that cannot answer now.
     @Test(arguments: [(404, false), (403, false), (200, false), (503, true)])
     func aServersAnswerInPlaceOfAFile(status: Int, isSaid: Bool) throws {
@@ -51,12 +61,7 @@ import Testing
         let server = try #require(
             ModelServer { request in
                 guard request.path.hasSuffix(".ovr") else {
-                    let ends = (request.headers["range"] ?? "").dropFirst(6).split(separator: "-").compactMap {
-                        Int($0)
-                    }
-                    let range = (ends[0]..<ends[1] + 1).clamped(to: 0..<main.count)
-                    let line = "Content-Range: bytes \(range.lowerBound)-\(range.upperBound - 1)/\(main.count)"
-                    return .init(status: 206, headers: [line, "ETag: \"a\""], body: Array(main[range]))
+                    return Self.part(of: main, request)
                 }
                 return .init(status: status, body: Array("<html>There is nothing here</html>".utf8))
             }
@@ -67,6 +72,32 @@ import Testing
         let source = try TIFFTileSource(place, http: http)
         #expect(source.fileLevels.count == 1 && (source.warning != nil) == isSaid, "\(source.warning ?? "")")
         if isSaid { #expect(source.warning?.contains("not read: \(place).ovr: the server answered with") == true) }
+    }
+
+    /// An opening that is interrupted while a server is asked for the file ends as such.
+    @Test func anInterruptionEndsTheOpening() throws {
+        let main = made(images[..<1], kind: 0)
+        let (gate, asked) = (DispatchSemaphore(value: 0), Record<String>())
+        let server = try #require(
+            ModelServer { request in
+                guard request.path.hasSuffix(".ovr") else {
+                    return Self.part(of: main, request)
+                }
+                asked.add(request.path)
+                gate.wait()
+                return .init(status: 404)
+            }
+        )
+        let said = Record<String>()
+        let address = try #require(TileSourceAddress("tiff:http://127.0.0.1:\(server.port)/file"))
+        let opening = address.open { result in
+            said.add(message { _ = try result.get() })
+        }
+        let isAsked = settled { !asked.all.isEmpty }
+        opening.interrupt()
+        let isEnded = settled { !said.all.isEmpty }
+        gate.signal()
+        #expect(isAsked && isEnded && said.all.first?.hasSuffix("it was cancelled") == true, "\(said.all)")
     }
 
     /// A picture with a mask whose overviews have none.
