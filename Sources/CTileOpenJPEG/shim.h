@@ -98,30 +98,32 @@ static inline int tile_j2k_add(tile_j2k_need *need, const uint8_t *at, size_t co
     return 1;
 }
 
-// Whether the decoder skips a marker by the length that follows it. Of others it reads two bytes after two.
+// Whether every version of the decoder skips a marker by the length that follows it. After others it looks for the next one
+// that it knows, two bytes after two.
 static inline int tile_j2k_has_length(uint64_t marker) {
-    return (marker >= 0xFF50 && marker <= 0xFF64) || marker == 0xFF74 || marker == 0xFF75 || marker == 0xFF77 ||
-           marker == 0xFF78 || marker == 0xFF90;
+    switch (marker) {
+    case 0xFF51: case 0xFF52: case 0xFF53: case 0xFF55: case 0xFF57: case 0xFF58: case 0xFF5C: case 0xFF5D: case 0xFF5E:
+    case 0xFF5F: case 0xFF60: case 0xFF61: case 0xFF63: case 0xFF64: case 0xFF74: case 0xFF75: case 0xFF77: case 0xFF78:
+    case 0xFF90: return 1;
+    default: return 0;
+    }
 }
 
-// Adds up what the headers of a codestream and of its parts state. 0 if they are damaged.
+// Adds up what the headers of a codestream and of its parts state. 0 if they are damaged, have no coding, or have markers
+// after which the decoder may read other headers than these.
 static inline int tile_j2k_measure(tile_j2k_need *need, const uint8_t *bytes, size_t count) {
     size_t part = 0;
     for (size_t at = 2; at + 4 <= count;) {
         uint64_t marker = tile_j2k_number(bytes + at, 2), length = tile_j2k_number(bytes + at + 2, 2);
         const uint8_t *data = bytes + at + 4;
-        if (marker == 0xFFD9) break;
+        if (marker == 0xFFD9 && part > 0) break;
         if (marker == 0xFF93) {
             // The data of a part, to its end.
             if (part <= at) return 0;
             at = part;
             continue;
         }
-        if (!tile_j2k_has_length(marker)) {
-            at += 2;
-            continue;
-        }
-        if (length < 2) return 0;
+        if (!tile_j2k_has_length(marker) || length < 2) return 0;
         if (length > count - at - 2) break;
         size_t held = (size_t)length - 2;
         if (marker == 0xFF90 && held >= 6) {
@@ -137,7 +139,7 @@ static inline int tile_j2k_measure(tile_j2k_need *need, const uint8_t *bytes, si
         }
         at += 2 + (size_t)length;
     }
-    return 1;
+    return need->resolutions > 0;
 }
 
 // What makes a codestream larger in memory than its tile may be; NULL if nothing does. The decoder reserves some 6 KB for
@@ -154,8 +156,8 @@ static inline const char *tile_j2k_refusal(const uint8_t *bytes, size_t count, c
     uint64_t tiles = ((width + n[4] - 1) / n[4]) * ((height + n[5] - 1) / n[5]);
     if (tiles > 1024 || tiles * components > 4096) return "at most 1024 tiles of a JPEG 2000 were expected, and 4096 with components";
     tile_j2k_need need = {n[4] < width ? n[4] : width, n[5] < height ? n[5] : height, components, 0, 0, 0, 0};
-    // Other sizes are refused when the header has been read.
-    if (width > kind->width || height > kind->height) return NULL;
+    // Other sizes of the picture are refused when the header has been read. The grid of its tiles may begin before it.
+    if (n[0] > n[2] + kind->width || n[1] > n[3] + kind->height) return NULL;
     if (!tile_j2k_measure(&need, bytes, count)) return "whole headers of a JPEG 2000 were expected";
     uint64_t bytes_needed = need.components * (need.bytes + 2 * (need.layers + 1) * need.resolutions * need.precincts);
     if (bytes_needed > 16 * need.components * kind->width * kind->height + (4 << 20))

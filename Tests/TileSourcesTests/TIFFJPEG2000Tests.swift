@@ -22,7 +22,10 @@ import Testing
         /// Whether the coding is stated for the first part, and for its first component.
         var isOfPart = false
         var isOfComponent = false
-        var levelsOfMain = 0
+        /// Where the picture begins in the grid.
+        var offset = 0
+        /// Bytes before the coding.
+        var before: [UInt8] = []
 
         private func number(_ value: Int, _ count: Int) -> [UInt8] {
             (0..<count).reversed().map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
@@ -38,7 +41,7 @@ import Testing
         }
 
         var bytes: [UInt8] {
-            let sizes = [side, side, 0, 0, tile, tile, 0, 0].flatMap { number($0, 4) }
+            let sizes = [side + offset, side + offset, offset, offset, tile, tile, 0, 0].flatMap { number($0, 4) }
             let kinds = [[UInt8]](repeating: [7, 1, 1], count: components).flatMap(\.self)
             let style: UInt8 = precinct == nil ? 0 : 1
             let own = segment(0x52, [style, 0] + number(layers, 2) + [0] + coding(levels))
@@ -48,7 +51,7 @@ import Testing
             let part =
                 [0xFF, 0x90] + number(10, 2) + [0, 0, 0, 0, 0, 0, 0, 1] + (isOfPart ? stated : []) + [0xFF, 0x93]
             return [0xFF, 0x4F] + segment(0x51, [0, 0] + sizes + number(components, 2) + kinds)
-                + (isOfPart ? usual : stated) + part + [0xFF, 0xD9]
+                + before + (isOfPart ? usual : stated) + part + [0xFF, 0xD9]
         }
     }
 
@@ -98,6 +101,19 @@ import Testing
         #expect(try isDecoded(header { $0.layers = 50 }))
         let many = header { ($0.layers, $0.precinct) = (65_535, 7) }
         #expect(try said(many).contains("fewer layers"))
+    }
+
+    /// A picture that begins beside the corner of its grid is measured as any other.
+    @Test func picturesWithAnOffsetAreBounded() throws {
+        #expect(try isDecoded(Header(tile: 257, precinct: 7, offset: 1)))
+        #expect(try said(Header(tile: 257, precinct: 1, offset: 1)).contains("larger precincts and code-blocks"))
+    }
+
+    /// Markers after which the decoder looks for others: the coding may be in what they seem to hold.
+    @Test(arguments: [[0xFF, 0xD9], [0xFF, 0x54, 0, 4, 1, 2], [0xFF, 0x30]] as [[UInt8]])
+    func unknownMarkersAreRefused(before: [UInt8]) throws {
+        #expect(try isDecoded(Header(before: [0xFF, 0x64, 0, 5, 0, 1, 65])))
+        #expect(try said(Header(before: before)).contains("whole headers"))
     }
 
     /// Memory of the decoder counts while it decodes, and beside a strip.

@@ -138,19 +138,23 @@ import Testing
 
     /// A template opens without an answer too, with tiles of the usual size: not if the answer was not waited for.
     @Test func anInterruptedOpeningDoesNotGuess() async throws {
-        let gate = Gate()
+        // The server interrupts the opening that waits for it: the test's own turn may come after the time-out.
+        let waiting = Lock<TileSourceOpening?>(nil)
         let server = try #require(
             ModelServer { _ in
-                gate.pass()
-                return .init(status: 404)
+                while true {
+                    if let opening = waiting.withLock({ $0 }) {
+                        opening.interrupt()
+                        return .init(status: 404)
+                    }
+                    usleep(500)
+                }
             }
         )
-        defer { gate.open() }
         let place = try #require(TileSourceAddress(server.template))
         let ends = Ends()
         let opening = place.open { ends.add($0) }
-        #expect(await Self.eventually { gate.isEntered })
-        opening.interrupt()
+        waiting.withLock { $0 = opening }
         #expect(await Self.eventually { ends.count == 1 })
         let error = #expect(throws: TileSourceError.self) { try ends.all.withLock { $0 }[0].get() }
         #expect(error?.message == "it was cancelled")

@@ -447,7 +447,7 @@ enum {
 /** A time that is never reached, for tilecache_freshness.expires. */
 #define TILECACHE_NEVER INT64_MAX
 /** For tilecache_freshness.expires: the tile is drawn but must not be stored, as after no-store of HTTP. Stored ones
- *  are removed. The other fields have no meaning then. */
+ *  are removed. The other fields have no meaning then: in memory the tile is valid until it is evicted. */
 #define TILECACHE_NOT_STORED INT64_MIN
 /** Bytes of a validator's array: up to 512 of text, ended by a NUL. */
 #define TILECACHE_VALIDATOR_SIZE 520

@@ -3,8 +3,10 @@ enum Wording {
     /// A rate with one decimal; "none" for `nil`.
     static func percent(_ rate: Double?) -> String {
         guard let rate, rate.isFinite else { return "none" }
-        let tenths = Int((rate * 1000).rounded())
-        return "\(tenths / 10).\(abs(tenths % 10)) %"
+        // A setting may be any number before it is checked.
+        guard abs(rate) < 1e12 else { return "\(rate * 100) %" }
+        let tenths = Int((abs(rate) * 1000).rounded())
+        return "\(rate < 0 && tenths > 0 ? "-" : "")\(tenths / 10).\(tenths % 10) %"
     }
 
     /// A number without a decimal point if it is whole.
@@ -21,8 +23,8 @@ enum Wording {
     /// A duration in the unit that fits it, with at most one decimal.
     static func time(_ duration: Duration) -> String {
         let nanoseconds = duration.nanoseconds
-        for (unit, name) in [(1_000_000_000, "s"), (1_000_000, "ms"), (1000, "us")] as [(Int64, String)]
-        where abs(nanoseconds) >= unit {
+        for (unit, name) in [(1_000_000_000, "s"), (1_000_000, "ms"), (1000, "us")] as [(UInt64, String)]
+        where nanoseconds.magnitude >= unit {
             return "\(number((Double(nanoseconds) / Double(unit) * 10).rounded() / 10)) \(name)"
         }
         return "\(nanoseconds) ns"

@@ -149,7 +149,7 @@ extension CoreState {
         guard result == .pixels || result == .absent, let tiers = record.tiers else { return nil }
         let values = notes.now
         // All of this counts for tiles that an invalidation under way may spare, too.
-        if values.freshness?.expires != nil { tiers.noteExpiry() }
+        if values.freshness?.isLasting == false { tiers.noteExpiry() }
         // What waits of an earlier load would be stored with its freshness, and with the pixels of this one.
         let waiting = saves.isEmpty ? 0 : changeSaves { $0.forgetAll(of: key) }
         if values.hasHoles { pool.mark(key, .holes) }

@@ -153,9 +153,9 @@ struct TileSynthesizer {
                 state.synthesis.count(\.loads)
                 state.noteProgress(of: ticket, by: worker, now: now)
             }
-            // Only whether the tile expires matters.
+            // Only whether stores may keep the tile for ever matters.
             let notes = layer.tiers.map { LoadNotes(epoch: .init(), tiers: $0) }
-            defer { if notes?.now.freshness?.expires != nil { layer.tiers?.noteExpiry() } }
+            defer { if notes?.now.freshness?.isLasting == false { layer.tiers?.noteExpiry() } }
             switch source {
             case .blocking(let source):
                 var pixels = layer.pixels(at: address, level: child.level, notes: notes)

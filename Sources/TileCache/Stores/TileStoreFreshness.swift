@@ -63,6 +63,9 @@ public struct TileStoreFreshness: Hashable, Sendable {
         self.isStorable = isStorable
     }
 
+    /// Whether stores may keep the tile for ever.
+    var isLasting: Bool { expires == nil && isStorable }
+
     /// Whether no look-up at or after a time can use an entry.
     func isUseless(at now: Int64) -> Bool { !hasValidator && state(at: now) == .expired }
 

@@ -122,6 +122,8 @@ struct TIFFFile {
             seen = first
             return true
         }
+        // Without any other picture the first directory is one.
+        if starts.isEmpty, !series.isPlaced { starts = [main] }
         throw TileSourceError(bytes.name, missing(number, series, starts, end))
     }
 

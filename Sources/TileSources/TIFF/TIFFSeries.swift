@@ -59,9 +59,12 @@ enum TIFFSeries {
     /// the planes of those before.
     private static func places(_ root: XMLElement, in file: String) -> [Int?] {
         var (places, next) = ([Int?](), 0)
+        func planes(_ image: XMLElement) -> [XMLElement] { image.child("Pixels")?.children("TiffData") ?? [] }
+        // A single file may have been renamed.
+        let names = Set(root.children("Image").flatMap(planes).map { $0.child("UUID")?.attributes["FileName"] })
         for image in root.children("Image") {
-            let all = image.child("Pixels")?.children("TiffData") ?? []
-            let parts = all.filter { isOwn($0, root, file) }
+            let all = planes(image)
+            let parts = names.count <= 1 ? all : all.filter { isOwn($0, root, file) }
             guard image.child("Pixels") != nil, all.isEmpty || !parts.isEmpty else {
                 places.append(nil)
                 continue

@@ -226,6 +226,18 @@ extension LayerStoreTests {
         #expect(origin.loads.count == 4 && store.count == 0)
     }
 
+    /// The tiles below must not be stored, however long they are valid.
+    @Test(arguments: [true, false]) func nothingMadeOfTilesThatMustNotBeStoredIsStored(isBlocking: Bool) throws {
+        for freshness in [TileStoreFreshness(stored: 1_000_000, isStorable: false), .notStored] {
+            let store = MemoryStore()
+            let origin = Origin()
+            origin.freshness = freshness
+            let run = try Run([store], origin, isBlocking: isBlocking, made: 6)
+            run.need([Run.parent])
+            #expect(origin.loads.count == 4 && run.lastPixels.count == 1 && store.count == 0)
+        }
+    }
+
     /// A tile that failed for good may be there in the next run.
     @Test func noTileWithHolesIsStored() throws {
         let store = MemoryStore()
