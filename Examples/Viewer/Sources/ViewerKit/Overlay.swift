@@ -262,8 +262,12 @@ public struct FrameText: Hashable, Sendable {
     public var cost: String
 
     /// Formats the figures of the last second and the last minute.
-    public init(framesPerSecond: Double?, late: Int, cost: FrameCosts) {
-        rate = framesPerSecond.map { "\(Int($0.rounded())) frames a second, \(late) late" } ?? "frames a second: -"
+    ///
+    /// - Parameter usesProcessor: Whether the processor draws, whose frames say nothing of the cache. Default: false.
+    public init(framesPerSecond: Double?, late: Int, usesProcessor: Bool = false, cost: FrameCosts) {
+        let frames =
+            framesPerSecond.map { "\(Int($0.rounded())) frames a second, \(late) late" } ?? "frames a second: -"
+        rate = usesProcessor ? "drawn without a graphics card" : frames
         self.cost = "cache " + cost.text
     }
 

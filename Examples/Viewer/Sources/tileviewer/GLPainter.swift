@@ -135,6 +135,7 @@ final class GLPainter: Painter {
     private(set) var peakTextureBytes = 0
     let isPaced: Bool
     let isFull = true
+    var usesProcessor: Bool { panes.first?.renderer.usesProcessor ?? false }
     var textureText: TextureText? { text }
 
     static let background = Colour(0x202428)

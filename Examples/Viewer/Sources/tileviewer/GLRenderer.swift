@@ -79,6 +79,9 @@ final class GLRenderer {
         return "\(text(GL_RENDERER)), OpenGL \(text(GL_VERSION))"
     }
 
+    /// Whether Mesa draws by the processor, for lack of a graphics card.
+    var usesProcessor: Bool { ["llvmpipe", "softpipe", "swrast"].contains { name.contains($0) } }
+
     // MARK: Slots
 
     /// Changes the number of slots and keeps the contents of those that remain and are in use.

@@ -14,6 +14,8 @@ struct PaneFrame {
 protocol Painter: AnyObject {
     /// Whether `show` waits for the display.
     var isPaced: Bool { get }
+    /// Whether the processor draws.
+    var usesProcessor: Bool { get }
     /// Whether it draws turned views, and several panes.
     var isFull: Bool { get }
     /// Peak of the bytes of the tiles' textures.

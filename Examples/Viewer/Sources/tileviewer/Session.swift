@@ -173,7 +173,12 @@ final class Session {
         whole.add(MonotonicTime.now.nanoseconds - began.nanoseconds)
         painter.show()
         if rate.frame(at: .now) {
-            status = FrameText(framesPerSecond: rate.framesPerSecond, late: clock.late, cost: cost)
+            status = FrameText(
+                framesPerSecond: rate.framesPerSecond,
+                late: clock.late,
+                usesProcessor: painter.usesProcessor,
+                cost: cost
+            )
         }
     }
 

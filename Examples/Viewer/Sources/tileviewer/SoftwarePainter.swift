@@ -13,6 +13,7 @@ final class SoftwarePainter: Painter {
     private(set) var peakTextureBytes = 0
     let isPaced = false
     let isFull = false
+    let usesProcessor = true
     let textureText: TextureText? = nil
     /// Whether tiles have alpha.
     private let blends: Bool

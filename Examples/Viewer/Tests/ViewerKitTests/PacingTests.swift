@@ -49,6 +49,14 @@ import TileCache
         #expect(recorded([0, 5, 11, 13, 17, 40, 41, 42]) == [0, 11, 13, 40, 42])
     }
 
+    @Test func framesOfTheProcessorAreNoFigure() {
+        let cost = FrameCosts()
+        #expect(FrameText(framesPerSecond: 59.6, late: 2, cost: cost).rate == "60 frames a second, 2 late")
+        #expect(FrameText(framesPerSecond: nil, late: 0, cost: cost).rate == "frames a second: -")
+        let processor = FrameText(framesPerSecond: 24, late: 610, usesProcessor: true, cost: cost)
+        #expect(processor.rate == "drawn without a graphics card")
+    }
+
     @Test func costsAreThoseOfTheLastMinute() throws {
         var costs = FrameCosts()
         #expect(costs.quantiles([0.5]) == nil && costs.text == "none")
