@@ -219,7 +219,10 @@ struct HTTP2Tests {
             scene.look(column, 0)
             #expect(settled { server.events.contains("request /3/\(column)/0.png") })
         }
-        #expect(settled { server.events.filter { $0 == "cancelled" }.count == 7 })
+        #expect(settled { scene.source.statistics.cutOff == 7 })
+        // If the last stream is reset after the request that follows it, libcurl 7.88 sends that with what comes next on the
+        // connection.
+        #expect(settled { server.events.filter { $0 == "cancelled" }.count >= 6 })
         files.write([], to: "go")
         #expect(
             settled {
