@@ -10,7 +10,6 @@ final class CacheCore: Sendable {
     let clock: @Sendable () -> Int64
     let executor: Executor
     let coordinator = DispatchQueue(label: "TileCache.coordinator")
-    let planThread = PlanThread()
     /// Queue of the sources' cancel handlers.
     let cancellations = DispatchQueue(label: "TileCache.cancellations")
     /// Queue of invalidations and limits of stores.

@@ -157,20 +157,11 @@ extension CacheCore {
         BatchThread.pause { queueSteps(effects) }
     }
 
-    /// Makes a plan on the thread of plans, and waits for it.
-    private func makePlanApart() {
-        if executor.hasPlanThread {
-            planThread.run { self.makePlan() }
-        } else {
-            BatchThread.run { makePlan() }
-        }
-    }
-
     private func queueSteps(_ effects: Effects) {
         for worker in effects.workers {
             executor.run(workerQueues[worker.number]) { [weak self] in BatchThread.run { self?.work(as: worker) } }
         }
-        if effects.plans { executor.run(coordinator) { [weak self] in self?.makePlanApart() } }
+        if effects.plans { executor.run(coordinator) { [weak self] in BatchThread.run { self?.makePlan() } } }
         if effects.setsTimer { executor.run(coordinator) { [weak self] in self?.setTimer() } }
         for end in effects.fetchEnds { executor.run(end.queue) { [self] in deliver(end) } }
         for call in effects.calls {

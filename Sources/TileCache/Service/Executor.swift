@@ -12,8 +12,6 @@ package struct Executor: Sendable {
     var wait: @Sendable (DispatchSemaphore, Int) -> DispatchTimeoutResult = {
         $0.wait(timeout: .now() + .nanoseconds($1))
     }
-    /// Whether plans have a thread of their own. Otherwise a step makes each. Default: true.
-    var hasPlanThread = true
     /// Called before a step takes the cache's lock again; other steps may run here. Default: nil.
     var interleave: Step?
 }

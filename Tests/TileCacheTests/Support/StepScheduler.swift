@@ -91,7 +91,6 @@ final class StepScheduler: @unchecked Sendable {
                 return timer
             },
             wait: { self.wait(for: $0, atMost: Int64($1)) },
-            hasPlanThread: false,
             interleave: { self.interleave() }
         )
     }
