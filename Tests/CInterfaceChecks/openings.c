@@ -1,6 +1,6 @@
 /* Layers from addresses, opened on another thread. Not part of checks of libtilecache, which has no sources. */
 #define _POSIX_C_SOURCE 200809L
-#include "support.h"
+#include "stores.h"
 
 #ifndef CHECKS_CORE_ONLY
 
@@ -219,11 +219,9 @@ static void remove_tiles(const char *folder) {
 }
 
 const char *check_openings(void) {
-    const char *parent = getenv("TMPDIR");
     char folder[512];
     int port = 0;
-    snprintf(folder, sizeof folder, "%s/tilecache-XXXXXX", parent && *parent ? parent : "/tmp");
-    EXPECT(mkdtemp(folder) != NULL);
+    CHECK(make_empty_folder(folder));
     int server = silent_server(&port);
     tilecache_cache *cache = NULL;
     const char *failure = make_tiles(folder) && server >= 0 ? NULL : "no folder, or no port";

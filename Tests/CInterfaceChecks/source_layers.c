@@ -191,10 +191,8 @@ static const char *check_stored_folder(const char *folder, const char *store_add
 }
 
 const char *check_source_layers(void) {
-    const char *parent = getenv("TMPDIR");
     char folder[512];
-    snprintf(folder, sizeof folder, "%s/tilecache-XXXXXX", parent && *parent ? parent : "/tmp");
-    EXPECT(mkdtemp(folder) != NULL);
+    CHECK(make_empty_folder(folder));
     const char *failure = write_folder(folder) ? check_folder(folder) : "the folder cannot be written";
     char store_folder[512], store_address[600];
     if (!failure) failure = make_folder(store_folder, store_address);

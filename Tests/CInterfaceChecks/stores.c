@@ -53,10 +53,15 @@ const char *check_store_options(void) {
 
 #include <dirent.h>
 
-const char *make_folder(char folder[512], char address[600]) {
+const char *make_empty_folder(char folder[512]) {
     const char *parent = getenv("TMPDIR");
     snprintf(folder, 512, "%s/tilecache-XXXXXX", parent && *parent ? parent : "/tmp");
     EXPECT(mkdtemp(folder) != NULL);
+    return NULL;
+}
+
+const char *make_folder(char folder[512], char address[600]) {
+    CHECK(make_empty_folder(folder));
     snprintf(address, 600, "disk:%s/tiles", folder);
     return NULL;
 }

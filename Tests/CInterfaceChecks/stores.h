@@ -14,7 +14,9 @@
         if (failure) return failure; \
     } while (0)
 
-/* Creates an empty folder, and the address of a store in it with room for a suffix. */
+/* Creates an empty folder. */
+const char *make_empty_folder(char folder[512]);
+/* The same, and the address of a store in it with room for a suffix. */
 const char *make_folder(char folder[512], char address[600]);
 void remove_folder(const char *folder);
 /* A cache with one store. It loads only drawn tiles and always asks the store first. The source is write_tile if
