@@ -83,8 +83,7 @@ struct ZoomifyImage: Equatable {
         var levels = [Level(width: width, height: height)]
         while let last = levels.last, max(last.width, last.height) > size {
             let more = roundsUp ? 1 : 0
-            levels.append(Level(width: (last.width + more) / 2, height: max((last.height + more) / 2, 1)))
-            if levels[levels.count - 1].width == 0 { levels[levels.count - 1].width = 1 }
+            levels.append(Level(width: max((last.width + more) / 2, 1), height: max((last.height + more) / 2, 1)))
         }
         levels.reverse()
         var count = 0
